@@ -77,8 +77,8 @@ inline Force normal_force(double u_n, double distance, double stiffness, double 
 struct Spring {
   double stiffness = 0;         ///< k [N/m]
   double dissipation_time = 0;  ///< tau_d [s]
-  double stiffness_by_stiffness = 0, stiffness_by_inverse_mass = 0, stiffness_by_h = 0;
-  double time_by_time = 0, time_by_stiffness = 0, time_by_inverse_mass = 0, time_by_h = 0;
+  double stiffness_by_stiffness = 0, stiffness_by_inverse_mass = 0;
+  double time_by_time = 0, time_by_stiffness = 0, time_by_inverse_mass = 0;
   double stiffness_by_compliance = 0, time_by_compliance = 0;
 };
 
@@ -209,7 +209,6 @@ inline Spring stable_spring(double stiffness, double dissipation_time, bool shar
   spring.stiffness_by_stiffness = k.d_x;
   spring.stiffness_by_compliance = k.d_inverse;
   spring.stiffness_by_inverse_mass = -k.d_limit * stiffest / inverse_mass;
-  spring.stiffness_by_h = -2.0 * k.d_limit * stiffest / h;
   spring.dissipation_time = tau.value;
   spring.time_by_time = tau.d_x * damped.d_x;
   const double by_log = tau.d_limit * longest + 0.5 * tau.d_x * damped.d_y * shortest;
@@ -217,7 +216,6 @@ inline Spring stable_spring(double stiffness, double dissipation_time, bool shar
   spring.time_by_stiffness = by_k * spring.stiffness_by_stiffness;
   spring.time_by_compliance = by_k * spring.stiffness_by_compliance;
   spring.time_by_inverse_mass = by_k * spring.stiffness_by_inverse_mass - by_log / inverse_mass;
-  spring.time_by_h = by_k * spring.stiffness_by_h - tau.d_limit * longest / h;
   return spring;
 }
 

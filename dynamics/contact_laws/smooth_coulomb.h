@@ -42,12 +42,12 @@ inline double normal_resistance(const Parameters& c, const Settings& s) {
 
 /// Derivatives of R. None depends on W, so that the contacts of a pair share them.
 struct NormalResistanceDerivatives {
-  double d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+  double d_inverse_mass, d_compliance, d_dissipation_time;
 };
 inline NormalResistanceDerivatives normal_resistance_derivatives(double compliance, double dissipation_time,
                                                                  const Settings& s) {
-  const double stretch = s.h * (s.h + dissipation_time), d_stretch = -compliance / (stretch * stretch);
-  return {s.near_rigid, 1.0 / stretch, d_stretch * s.h, d_stretch * (2.0 * s.h + dissipation_time)};
+  const double stretch = s.h * (s.h + dissipation_time);
+  return {s.near_rigid, 1.0 / stretch, -compliance / (stretch * stretch) * s.h};
 }
 
 /// The fastest that a contact resolves overlap, and its derivatives:
@@ -56,7 +56,7 @@ inline NormalResistanceDerivatives normal_resistance_derivatives(double complian
 /// The force k d of a spring, which is R_rigid/R times softer, is left alone at every time step.
 template <typename S>
 struct PushOutCap {
-  S value, d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+  S value, d_inverse_mass, d_compliance, d_dissipation_time;
 };
 
 template <typename S>
@@ -66,8 +66,7 @@ PushOutCap<S> push_out_cap(const S& inverse_mass, double compliance, double diss
   const S by_mass = reciprocal(inverse_mass);
   const S d_compliance = S(s.push_out_speed / (s.near_rigid * stretch)) * by_mass;
   const S elastic = S(compliance) * d_compliance;
-  return {S(s.push_out_speed) + elastic, -elastic * by_mass, d_compliance, elastic * S(-s.h / stretch),
-          elastic * S(-(2.0 * s.h + dissipation_time) / stretch)};
+  return {S(s.push_out_speed) + elastic, -elastic * by_mass, d_compliance, elastic * S(-s.h / stretch)};
 }
 
 /// log(1 + e^x) and its derivative, which share e^-|x| and the quotient 1/(1 + e^-|x|), with which the
@@ -89,7 +88,7 @@ struct Ramp {
 /// joined by a softplus of width tau_v h and capped by push_out_cap().
 template <typename S>
 struct NormalTarget {
-  S value, d_distance, d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+  S value, d_distance, d_inverse_mass, d_compliance, d_dissipation_time;
 };
 
 template <typename S>
@@ -106,15 +105,9 @@ NormalTarget<S> normal_target(const S& distance, const S& inverse_mass, double c
   const double width = 0.05 * s.push_out_speed;
   const Ramp<S> over((uncapped - cap.value) * S(1.0 / width));
   const S d_cap = over.slope, d_uncapped = S(1) - d_cap;
-  const S depth_by_length = (depth + distance * touching.slope) * S(1.0 / length);
-  return {uncapped - S(width) * over.value,
-          d_uncapped * (S(difference) * touching.slope - S(1.0 / s.h)),
-          d_cap * cap.d_inverse_mass,
-          d_cap * cap.d_compliance,
-          d_cap * cap.d_dissipation_time - d_uncapped * S(relaxed * relaxed) * depth,
-          d_cap * cap.d_h + d_uncapped * (distance * S(1.0 / (s.h * s.h)) +
-                                          S(1.0 / (s.h * s.h) - relaxed * relaxed) * depth -
-                                          S(difference * s.velocity_smoothing) * depth_by_length)};
+  return {uncapped - S(width) * over.value, d_uncapped * (S(difference) * touching.slope - S(1.0 / s.h)),
+          d_cap * cap.d_inverse_mass, d_cap * cap.d_compliance,
+          d_cap * cap.d_dissipation_time - d_uncapped * S(relaxed * relaxed) * depth};
 }
 inline NormalTarget<double> normal_target(const Parameters& c, const Settings& s) {
   return normal_target(c.distance, c.inverse_mass, c.compliance, c.dissipation_time, s);
@@ -132,7 +125,8 @@ struct Part {
 /// Normal impulse  gamma_n = c w log(1 + exp((v_hat - u_n)/w)),  c = Gamma/R,  w = tau_v. It is the negative
 /// derivative of a convex potential of u_n.
 ///
-/// Of an impact: a contact without compliance, and sharper, w = 0.004 tau_v, that asks for the velocity after it. A contact that takes part by q has the resistance R + W (1/q - 1) in place of R: against the bodies' own
+/// Of an impact: a contact without compliance, and sharper, w = 0.004 tau_v, whose target is the velocity after
+/// it. A contact that takes part by q has the resistance R + W (1/q - 1) in place of R: against the bodies' own
 /// inertia, so that half of q is half of the effect, and q = 0 none.
 struct NormalLaw {
   double target = 0;  ///< v_hat [m/s]
@@ -174,7 +168,7 @@ NormalResponse<S> normal_impulse(const S& u_n, const S& target, const S& scale, 
 struct NormalImpulse {
   double value = 0;       ///< [N s], >= 0
   double d_velocity = 0;  ///< d/du_n [kg], <= 0
-  double d_distance = 0, d_weight = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0, d_h = 0;
+  double d_distance = 0, d_weight = 0, d_inverse_mass = 0, d_compliance = 0, d_dissipation_time = 0;
   double d_answers = 0, d_target = 0;  ///< by the numbers of its Part
 };
 
@@ -208,7 +202,6 @@ inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c,
   gamma.d_compliance = by_law_target * target.d_compliance + by_resistance * by.d_compliance;
   gamma.d_dissipation_time =
       by_law_target * target.d_dissipation_time + by_resistance * by.d_dissipation_time;
-  gamma.d_h = by_law_target * target.d_h + by_resistance * by.d_h;
   return gamma;
 }
 inline NormalImpulse normal_impulse_derivatives(double u_n, const Parameters& c, const Settings& s,

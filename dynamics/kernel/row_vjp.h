@@ -28,7 +28,7 @@ struct PairImpulseBar {
 
 /// dL/d(what the rows of a pair share).
 struct PairLawBar {
-  double compliance = 0, dissipation_time = 0, h = 0;
+  double compliance = 0, dissipation_time = 0;
 };
 
 }  // namespace abut

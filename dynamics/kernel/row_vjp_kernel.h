@@ -67,7 +67,7 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
                                               std::span<RowBarBlock> bars, PairLawBar& out) {
   const smooth_coulomb::Settings s = settings;
   const auto by = smooth_coulomb::normal_resistance_derivatives(compliance, dissipation_time, s);
-  RowLanes resistance_sum(0), compliance_sum(0), dissipation_sum(0), h_sum(0);
+  RowLanes resistance_sum(0), compliance_sum(0), dissipation_sum(0);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const RowBlock& block = blocks[i];
     RowBarBlock& bar = bars[i];
@@ -85,12 +85,10 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
     resistance_sum += resistance_bar;
     compliance_sum += target_bar * target.d_compliance;
     dissipation_sum += target_bar * target.d_dissipation_time;
-    h_sum += target_bar * target.d_h;
   }
   const double R_bar = reduce_sum(resistance_sum);
   out.compliance = R_bar * by.d_compliance + reduce_sum(compliance_sum);
   out.dissipation_time = R_bar * by.d_dissipation_time + reduce_sum(dissipation_sum);
-  out.h = R_bar * by.d_h + reduce_sum(h_sum);
 }
 
 }  // namespace ABUT_SIMD

@@ -28,22 +28,4 @@ namespace abut {
   return state.V_WB[b] + oscillation.twist(state.time + h) - oscillation.twist(state.time);
 }
 
-/// dL/d(start and length of a step).
-struct StepTimeBar {
-  double start = 0, h = 0;
-};
-
-/// The way back to the times of a step through the twists of a fixed body, during it and at its end.
-[[nodiscard]] inline StepTimeBar fixed_twist_vjp(const Oscillation& oscillation, double start, double h,
-                                                 const Vec6<double>& twist_bar,
-                                                 const Vec6<double>& end_twist_bar) {
-  if (oscillation.frequency == 0.0) return {};
-  const Vec6<double> change = oscillation.twist(start + h) - oscillation.twist(start);
-  const double by_acceleration = end_twist_bar.dot(oscillation.acceleration(start + h));
-  return {
-      by_acceleration - (twist_bar + end_twist_bar).dot(oscillation.acceleration(start)) +
-          twist_bar.dot(change) / h,
-      by_acceleration + twist_bar.dot(oscillation.twist(start + h) - oscillation.mean_twist(start, h)) / h};
-}
-
 }  // namespace abut

@@ -207,7 +207,6 @@ void linearize_motion(const Model& model, const MassMatrix& mass, const State& s
     d.R_middle = to_middle * d.R;
     const Mat3<double> I_middle = d.R_middle * inertia_B * d.R_middle.transpose(),
                        by_turn = momentum_dtheta(I_middle, w_free);
-    d.middle_momentum = I_middle * w_free;
     d.middle_by_theta = by_turn * to_middle;
     d.w_free_by_momentum = (I_middle + 0.5 * h * by_turn * left_jacobian_so3<double>(half_turn)).inverse();
     // I(R+) w_next = L+
@@ -312,20 +311,17 @@ void advance_jvp(const Model& model, const MassMatrix& mass, double h, const Fre
   }
 }
 
-void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
-                 double h, const FreeMotion& free, const EndMotion& end, const State& next,
-                 std::span<const BodyMotionDerivative> derivatives, const StateTangent& next_bar,
-                 StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, EndMotionBar& end_bar,
-                 GrowableVector& v_free_bar, std::span<Vec3<double>> momentum_bar,
-                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,
-                 double& h_bar) {
+void advance_vjp(const Model& model, const MassMatrix& mass, double h, const FreeMotion& free,
+                 const EndMotion& end, const State& next, std::span<const BodyMotionDerivative> derivatives,
+                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                 EndMotionBar& end_bar, GrowableVector& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar) {
   end_bar.velocity.resize(mass.size());
   end_bar.displacement.resize(end.displacement.size());
   for (int s = 0; s < mass.slot_count(); ++s) {
     const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);
     const BodyMotionDerivative& d = derivatives[b];
-    const Vec6<double> v_end = end.velocity.segment<6>(6 * s);
-    const Vec3<double> w_end = v_end.head<3>(), w_next = next.V_WB[b].head<3>();
+    const Vec3<double> w_end = end.velocity.segment<3>(6 * s), w_next = next.V_WB[b].head<3>();
     // w_next = I(R+)^-1 L+
     const Vec3<double> L_bar = d.end_inertia_inverse * next_bar.twist[b].head<3>();
     const Vec3<double> theta_bar = next_bar.pose[b].head<3>() - d.end_by_theta.transpose() * L_bar;
@@ -339,14 +335,11 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const State& state,
     end_bar.velocity.segment<6>(6 * s) = h * way_bar;
     end_bar.velocity.segment<3>(6 * s + 3) += next_bar.twist[b].tail<3>() + end.lag.time * p_bar;
     state_bar.twist[b].tail<3>() -= end.lag.time * p_bar;
-    h_bar +=
-        way_bar.dot(v_end) + end.lag.by_h * p_bar.dot(v_end.tail<3>() - free.v_start.segment<3>(6 * s + 3));
     // L+ = L + h tau + I (w_end - w_free)
     const Vec3<double> w_free = free.v_free.segment<3>(6 * s), reaction = mass.inertia_W(s) * L_bar;
     momentum_bar[k] += L_bar;
     wrench_bar[b].head<3>() += h * L_bar;
     end_bar.velocity.segment<3>(6 * s) += reaction;
-    h_bar += L_bar.dot(applied_wrench(model, control, mass.body(s)).head<3>());
     v_free_bar.segment<3>(6 * s) -= reaction;
     inertia_W_bar[k] += L_bar * (w_end - w_free).transpose();
   }
@@ -356,7 +349,6 @@ void advance_vjp(const Model& model, const MassMatrix& mass, const State& state,
     const Vec6<double> way_bar =
         moved_vjp(derivatives[b], next_bar.pose[b].head<3>(), next_bar.pose[b].tail<3>(), state_bar.pose[b]);
     state_bar.twist[b] += next_bar.twist[b] + h * way_bar;
-    h_bar += way_bar.dot(fixed_twist(model, state, h, body));
   }
 }
 
@@ -365,7 +357,7 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
                      const GrowableVector& v_free_bar, std::span<const Vec3<double>> momentum_bar,
                      std::span<Mat3<double>> inertia_W_bar, StateTangent& state_bar,
                      std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
-                     std::span<FreeMotionParameterBar> parameter_bar, double& h_bar) {
+                     std::span<FreeMotionParameterBar> parameter_bar) {
   for (int s = 0; s < mass.slot_count(); ++s) {
     const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);
     const Body& body = model.bodies[b];
@@ -378,15 +370,11 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
     const Vec3<double> L_bar = momentum_bar[k] + multiplier;
     wrench_bar[b].head<3>() += 0.5 * h * multiplier;
     state_bar.pose[b].head<3>() -= d.middle_by_theta.transpose() * multiplier;
-    // R_m turns with h by w_m/2, which takes the momentum I(R_m) w_m with it.
-    const Vec3<double> torque = applied_wrench(model, control, mass.body(s)).head<3>();
-    h_bar += 0.5 * multiplier.dot(torque - w_free.cross(d.middle_momentum));
     Mat3<double> inertia_B_bar =
         -(d.R_middle.transpose() * multiplier) * (d.R_middle.transpose() * w_free).transpose();
 
     // L = e^{-c_w h} I w
     bar.angular_damping -= h * L_bar.dot(d.momentum);
-    h_bar -= body.angular_damping * L_bar.dot(d.momentum);
     state_bar.twist[b].head<3>() += d.angular_decay * (mass.inertia_W(s) * L_bar);
     inertia_W_bar[k] += d.angular_decay * L_bar * w_start.transpose();
 
@@ -396,7 +384,6 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
     state_bar.twist[b].tail<3>() += d.linear_decay * v_bar;
     bar.linear_damping -= h * d.linear_decay * v_bar.dot(v);
     gravity_bar += h * v_bar;
-    h_bar += v_bar.dot(model.gravity + force / body.mass - body.linear_damping * d.linear_decay * v);
     wrench_bar[b].tail<3>() += (h / body.mass) * v_bar;
     bar.mass -= h * force.dot(v_bar) / (body.mass * body.mass);
 

@@ -49,9 +49,8 @@ void free_motion(const Model& model, const MassMatrix& mass, const State& state,
 /// parts of a free flight add up to the whole. Bodies that joints hold do not fly: c = 0 where there are any.
 struct MotionLag {
   double time = 0.0;  ///< c [s]
-  double by_h = 0.0;  ///< dc/dh
 
-  [[nodiscard]] static MotionLag of_part(double h, double whole) { return {0.5 * (whole - h), -0.5}; }
+  [[nodiscard]] static MotionLag of_part(double h, double whole) { return {0.5 * (whole - h)}; }
 };
 
 /// How the contact problem ends: velocities of the moving bodies, and by how much they are displaced beyond h
@@ -78,7 +77,6 @@ struct BodyMotionDerivative {
   Mat3<double> R, R_middle, R_end;
   double linear_decay = 1, angular_decay = 1;
   Vec3<double> momentum;             ///< L, and its damping
-  Vec3<double> middle_momentum;      ///< I(R_m) w_m
   Mat3<double> middle_by_theta;      ///< d(I(R_m) w_m)/d(theta of R)
   Mat3<double> w_free_by_momentum;   ///< dw_m/d(L + h tau/2)
   Mat3<double> end_inertia_inverse;  ///< I(R+)^-1
@@ -119,14 +117,12 @@ void advance_jvp(const Model& model, const MassMatrix& mass, double h, const Fre
 
 /// The way back through advance(). `next_bar` is dL/d(next state). Overwrites `end_bar`, adds to everything
 /// else; `inertia_W_bar` is dL/d(world inertia at the start), not symmetrised, `momentum_bar` dL/dL per
-/// moving body, `h_bar` dL/dh.
-void advance_vjp(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
-                 double h, const FreeMotion& free, const EndMotion& end, const State& next,
-                 std::span<const BodyMotionDerivative> derivatives, const StateTangent& next_bar,
-                 StateTangent& state_bar, std::span<Vec6<double>> wrench_bar, EndMotionBar& end_bar,
-                 GrowableVector& v_free_bar, std::span<Vec3<double>> momentum_bar,
-                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar,
-                 double& h_bar);
+/// moving body. The length of the step is constant.
+void advance_vjp(const Model& model, const MassMatrix& mass, double h, const FreeMotion& free,
+                 const EndMotion& end, const State& next, std::span<const BodyMotionDerivative> derivatives,
+                 const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
+                 EndMotionBar& end_bar, GrowableVector& v_free_bar, std::span<Vec3<double>> momentum_bar,
+                 std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar);
 
 /// The way back through free_motion(), called after everything that adds to `v_free_bar`, `momentum_bar` and
 /// `inertia_W_bar`; also turns the latter into pose and inertia.
@@ -135,6 +131,6 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
                      const GrowableVector& v_free_bar, std::span<const Vec3<double>> momentum_bar,
                      std::span<Mat3<double>> inertia_W_bar, StateTangent& state_bar,
                      std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
-                     std::span<FreeMotionParameterBar> parameter_bar, double& h_bar);
+                     std::span<FreeMotionParameterBar> parameter_bar);
 
 }  // namespace abut

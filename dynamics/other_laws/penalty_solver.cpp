@@ -137,7 +137,7 @@ std::unique_ptr<SolutionLinearization> PenaltySolver::make_linearization() const
 
 /// f_1 by all that it depends on.
 struct PenaltySolver::UnitForce {
-  double value, d_velocity, d_distance, d_inverse_mass, d_compliance, d_dissipation_time, d_h;
+  double value, d_velocity, d_distance, d_inverse_mass, d_compliance, d_dissipation_time;
 };
 
 PenaltySolver::UnitForce PenaltySolver::unit_force(const RowPair& pair, const ContactRow& row,
@@ -156,8 +156,7 @@ PenaltySolver::UnitForce PenaltySolver::unit_force(const RowPair& pair, const Co
       f.d_distance,
       f.d_stiffness * spring.stiffness_by_inverse_mass + f.d_dissipation_time * spring.time_by_inverse_mass,
       compliance > 0.0 ? d_compliance : 0.0,
-      f.d_dissipation_time * spring.time_by_time,
-      f.d_stiffness * spring.stiffness_by_h + f.d_dissipation_time * spring.time_by_h};
+      f.d_dissipation_time * spring.time_by_time};
 }
 
 /// The impulse of a contact of relative velocity u, and what it is made of.
@@ -255,11 +254,9 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
       const UnitForce& unit = impulse.unit;
       const Friction::Bar friction_bar = impulse.friction.vjp(impulse.bound, u, u_w);
 
-      const double normal_bar = row.n.dot(u_w) + mu * friction_bar.bound;         // by h Gamma f_1
-      const double reached_bar = u_w.dot(impulse.by_reached());                   // by h mu f_1 W_c
-      const double force_h_bar = row.weight * normal_bar + mu * W * reached_bar;  // by h f_1
-      const double unit_bar = h * force_h_bar;
-      bar.h += force_h_bar * unit.value + unit_bar * unit.d_h;
+      const double normal_bar = row.n.dot(u_w) + mu * friction_bar.bound;  // by h Gamma f_1
+      const double reached_bar = u_w.dot(impulse.by_reached());            // by h mu f_1 W_c
+      const double unit_bar = h * (row.weight * normal_bar + mu * W * reached_bar);
       material_bar.friction += impulse.normal * friction_bar.bound + h * unit.value * W * reached_bar;
       material_bar.dissipation_time += unit_bar * unit.d_dissipation_time;
       material_bar.compliance += unit_bar * unit.d_compliance;

@@ -66,8 +66,7 @@ void SplitPushOutSolver::vjp(const ContactProblem& problem, const ContactSolutio
   auto& memory = static_cast<SplitMemory&>(any_memory);
   const auto& at = static_cast<const SplitLinearization&>(linearization);
   const GrowableVector &w = solution.push_out, &v_end = solution.velocity;
-  const GrowableVector &way_bar = solution_bar.displacement, moved = w - v_end;
-  bar.h += way_bar.dot(moved);
+  const GrowableVector& way_bar = solution_bar.displacement;
 
   ContactSolution pushed;
   pushed.velocity = w;

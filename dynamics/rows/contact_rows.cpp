@@ -284,12 +284,10 @@ class PairSums {
     contact.area += share_bar * row.share / row.area;
     contact.normal_AB_W += h_ * gap_bar * u;
     contact.point_W += impulse.cross(turn_);
-    h_bar_ += gap_bar * row.n.dot(u);
     add_wrench(row.r_A, impulse, shares_);
   }
 
-  /// Adds the sums; returns dL/dh.
-  double add_to(const ContactRowsGradient& gradient) const {
+  void add_to(const ContactRowsGradient& gradient) const {
     const auto a = static_cast<std::size_t>(pair_.body_A), b = static_cast<std::size_t>(pair_.body_B);
     const Vec3<double> force = shares_.tail<3>(), torque = shares_.head<3>(),
                        torque_B = torque + shift_.cross(force);
@@ -306,7 +304,6 @@ class PairSums {
     } else {
       gradient.velocity->segment<6>(6 * pair_.slot_B) += by_B;
     }
-    return h_bar_;
   }
 
  private:
@@ -323,13 +320,12 @@ class PairSums {
   Vec6<double> wrench_A_ = Vec6<double>::Zero(), wrench_B_ = Vec6<double>::Zero();  ///< of drifts
   Vec6<double> shares_ = Vec6<double>::Zero();                                      ///< on B, about A
   Vec3<double> point_A_ = Vec3<double>::Zero(), point_B_ = Vec3<double>::Zero();
-  double h_bar_ = 0.0;
 };
 
 }  // namespace
 
-double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const GrowableVector& velocity,
-                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
+void rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const GrowableVector& velocity,
+              std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
   PairSums sums(rows, pair, h, velocity);
   double shared = 0.0;
   for (int i = pair.begin; i < pair.end; ++i) {
@@ -354,7 +350,10 @@ double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Gr
       sums.add_share(row, share_bar, bar);
     }
   }
-  if (!is_reduced) return sums.add_to(gradient);
+  if (!is_reduced) {
+    sums.add_to(gradient);
+    return;
+  }
   const auto first = static_cast<std::size_t>(pair.member_begin),
              count = static_cast<std::size_t>(pair.member_end - pair.member_begin);
   member_bar.assign(count, ContactBar{});
@@ -372,14 +371,12 @@ double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Gr
     bar.signed_distance += distance_bar;
     sums.add_share(member, share_bar, bar);
   }
-  return sums.add_to(gradient);
+  sums.add_to(gradient);
 }
 
-double rows_vjp(const ContactRows& rows, double h, const GrowableVector& velocity,
-                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
-  double h_bar = 0.0;
-  for (const RowPair& pair : rows.pairs) h_bar += rows_vjp(rows, pair, h, velocity, bars, gradient);
-  return h_bar;
+void rows_vjp(const ContactRows& rows, double h, const GrowableVector& velocity,
+              std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient) {
+  for (const RowPair& pair : rows.pairs) rows_vjp(rows, pair, h, velocity, bars, gradient);
 }
 
 }  // namespace abut

@@ -227,11 +227,11 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const G
               const ContactRowsDirection& direction, std::span<ContactRowBar> dots);
 
 /// From dL/d(rows) to contacts, poses (by the lever arms) and velocities: adds to `gradient`. `velocity` is
-/// that of the moving bodies at the start of the step. Returns dL/dh.
-double rows_vjp(const ContactRows& rows, double h, const GrowableVector& velocity,
-                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
+/// that of the moving bodies at the start of the step. `h` is constant.
+void rows_vjp(const ContactRows& rows, double h, const GrowableVector& velocity,
+              std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
 /// The same of one pair.
-double rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const GrowableVector& velocity,
-                std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
+void rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const GrowableVector& velocity,
+              std::span<const ContactRowBar> bars, const ContactRowsGradient& gradient);
 
 }  // namespace abut

@@ -39,7 +39,6 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   rows.assign(problem.rows.rows.size(), {});
   pairs.assign(problem.rows.pairs.size(), {});
   joints.assign(problem.joints.rows.size(), {});
-  h = 0.0;
 }
 
 ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other) {
@@ -53,7 +52,6 @@ ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other)
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += other.rows[i];
   for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += other.pairs[p];
   for (std::size_t j = 0; j < joints.size(); ++j) joints[j] += other.joints[j];
-  h += other.h;
   return *this;
 }
 

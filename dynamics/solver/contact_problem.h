@@ -53,14 +53,13 @@ struct ContactSolution {
   void reset();
 };
 
-/// dL/d of everything a ContactProblem is made of.
+/// dL/d of what a ContactProblem is made of; its lengths are constant.
 struct ContactProblemBar {
   GrowableVector v_start, v_free, v_lead;  ///< the last only where the problem has it
   std::vector<Mat3<double>> inertia_W;     ///< per moving body, not symmetrised
   std::vector<double> mass;
   std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
-  double h = 0;
   std::vector<JointRowBar> joints;
 
   void set_zero(const ContactProblem& problem);

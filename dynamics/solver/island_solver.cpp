@@ -119,7 +119,6 @@ void scatter(const ContactProblemBar& part, const ContactProblem& problem, const
     whole.inertia_W[to] += part.inertia_W[from];
     whole.mass[to] += part.mass[from];
   });
-  whole.h += part.h;
   each_pair(problem.rows, island, [&](std::size_t to, std::size_t from, std::size_t count) {
     std::copy_n(part.rows.begin() + static_cast<std::ptrdiff_t>(from), count,
                 whole.rows.begin() + static_cast<std::ptrdiff_t>(to));

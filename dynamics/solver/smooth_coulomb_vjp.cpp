@@ -13,7 +13,6 @@ namespace {
 struct RowSums {
   ContactRowBar& row;
   PairMaterialBar& material;
-  double& h;
 
   /// By what the normal impulse is made of, the velocity and the normal apart.
   void add(const RowImpulse::Bar& by) {
@@ -25,7 +24,6 @@ struct RowSums {
     material.compliance += impulse_bar * gamma.d_compliance;
     material.dissipation_time += impulse_bar * gamma.d_dissipation_time;
     row.answers += impulse_bar * gamma.d_answers;
-    h += impulse_bar * gamma.d_h;
   }
 };
 
@@ -89,7 +87,6 @@ Vec3<double> pair_rows_vjp(const ContactProblem& problem, const smooth_coulomb::
   if (has_friction) material.friction += impulses.friction_bar;
   material.compliance += law.compliance;
   material.dissipation_time += law.dissipation_time;
-  bar.h += law.h;
   for (int i = of_rows.begin; i < of_rows.end; ++i) {
     const int row = i - of_rows.begin, lane = row % k_row_lanes;
     const RowBarBlock& block = bars[at(row / k_row_lanes)];
@@ -145,7 +142,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
     // u_w . gamma
     const RowImpulse::Bar by = law.vjp(u, u_w);
     row_bar.n += by.n;
-    RowSums{row_bar, material_bar, bar.h}.add(by);
+    RowSums{row_bar, material_bar}.add(by);
     if (has_friction_) material_bar.friction += by.friction;
     add_velocity_bar(row, by.u, v, row_bar);
     add_arm_bar(row, by.impulse, w, row_bar);

@@ -65,10 +65,10 @@ class ImpactPhases::Vjp {
     m.contact_bars.assign(event.features.size(), ContactBar{});
     const ContactRowsGradient gradient{m.contact_bars, m.pose_bars, &m.velocity_bar, bar_.step.state->twist};
     add_materials_and_masses(event.rows_after, m.after_bars[k], {});
-    (void)rows_vjp(event.rows_after, start_.h, event.solution.velocity, m.after_bars[k], gradient);
+    rows_vjp(event.rows_after, start_.h, event.solution.velocity, m.after_bars[k], gradient);
     if (event.has_impact()) {
       impact_vjp(event, time_bar);
-      (void)rows_vjp(event.rows, start_.h, event.v_before, m.problem_bar.rows, gradient);
+      rows_vjp(event.rows, start_.h, event.v_before, m.problem_bar.rows, gradient);
     }
     phases_.set_poses(start_, event, m);
     phases_.detector_->linearize(m.state.X_WB, event.features, m.contacts, LinearizeFor::vjp);

@@ -54,8 +54,8 @@ void Stepper::find_pair_jacobians(const State& state, const SubstepRecord& recor
       std::fill(contacts.begin(), contacts.end(), ContactBar{});
       of_pair.impulse = solver_->pair_vjp(problem, solved.solution, scratch.linearized.islands(), p,
                                           Vec6<double>::Unit(k), scratch.solver, bar);
-      (void)rows_vjp(solved.rows, pair, record.h, solved.free.v_start, bar.rows,
-                     {memory.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
+      rows_vjp(solved.rows, pair, record.h, solved.free.v_start, bar.rows,
+               {memory.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
       detector_->add_vjp(state.X_WB, contacts, memory.pair_contacts, state_bar.pose, {});
       const auto take = [&](int body, int slot, Eigen::Matrix<double, 12, 6>& by) {
         const auto b = static_cast<std::size_t>(body);

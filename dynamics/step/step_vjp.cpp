@@ -86,9 +86,9 @@ void Stepper::linearize(const State& state, const Control& control, const State&
                    at.motion);
 }
 
-Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control, const State& next,
-                                      const SubstepRecord& record, const StepBar& step_bar,
-                                      StepMemory& scratch, bool shares_pairs) const {
+void Stepper::substep_vjp(const State& state, const Control& control, const State& next,
+                          const SubstepRecord& record, const StepBar& step_bar, StepMemory& scratch,
+                          bool shares_pairs) const {
   const Model& model = *model_;
   const double h = record.h;
   LinearizedSubstep& at = scratch.linearized;
@@ -110,9 +110,8 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
   std::vector<FreeMotionParameterBar>& parameter_bar = scratch.vjp.parameters;
   parameter_bar.assign(slots, {});
   EndMotionBar& end_bar = scratch.vjp.end;
-  advance_vjp(model, solved.mass, state, control, h, solved.free, solved.end_motion(problem.lag), next,
-              at.motion, next_bar, state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W,
-              parameter_bar, bar.h);
+  advance_vjp(model, solved.mass, h, solved.free, solved.end_motion(problem.lag), next, at.motion, next_bar,
+              state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
   if (solved.has_impacts) {
     GrowableVector v_rest_bar;
     phases_->vjp(phases_start(state, h, solved, record.phase_pairs, scratch), end_bar, scratch.phases,
@@ -127,15 +126,15 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
     solver_->vjp(problem, solved.solution, at.islands(), end_bar, scratch.solver, bar);
     if (solved.has_impacts) phases_->shares_vjp(solved.free.v_free, solved.rows, bar.rows, bar.v_free);
     scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
-    bar.h += rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
-                      {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
+    rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
+             {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
     contacts_vjp(*detector_, state.X_WB, scratch.vjp.contacts, step_bar, at.contacts, state_bar.pose,
                  scratch.vjp.geometry);
   }
   joint_rows_vjp(model, solved.mass, state, joint_settings(), solved.joints, bar.joints,
                  {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints});
   free_motion_vjp(model, solved.mass, state, control, h, solved.free, at.motion, bar.v_free, momentum_bar,
-                  bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar, bar.h);
+                  bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
 
   for (std::size_t s = 0; s < slots; ++s) {
     const auto b = static_cast<std::size_t>(solved.mass.body(static_cast<int>(s)));
@@ -159,16 +158,6 @@ Stepper::TimeBar Stepper::substep_vjp(const State& state, const Control& control
     const RowPair& pair = solved.rows.pairs[p];
     pair_material_vjp(model, pair.body_A, pair.body_B, bar.pairs[p], model_bar);
   }
-
-  TimeBar time_bar{0.0, bar.h};
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    if (!model.bodies[b].fixed) continue;
-    const StepTimeBar by_twist = fixed_twist_vjp(model.bodies[b].oscillation, state.time, h,
-                                                 state_bar.twist[b] - next_bar.twist[b], next_bar.twist[b]);
-    time_bar.start += by_twist.start;
-    time_bar.h += by_twist.h;
-  }
-  return time_bar;
 }
 
 namespace {
@@ -294,7 +283,7 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
         std::swap(end_bars[i], *bar.state);
         bar.next = &end_bars[i];
       }
-      (void)substep_vjp(start, control, end, substep, bar, memory, shares_pairs);
+      substep_vjp(start, control, end, substep, bar, memory, shares_pairs);
     }
   }
   if (kinks.near_kink > 0) {

@@ -33,7 +33,6 @@ struct MotionLag;
 struct PhasesStart;
 struct RowSettings;
 struct SolvedSubstep;
-struct StepTimeBar;
 
 /// Prepared once for a model, const afterwards; the model must outlive it.
 class Stepper {
@@ -90,7 +89,6 @@ class Stepper {
 
  private:
   [[nodiscard]] MotionLag lag_of(double h) const;
-  using TimeBar = StepTimeBar;
 
   /// One solve over h seconds, as step().
   StepReport substep(const State& state, const Control& control, double h, State& next, StepMemory& scratch,
@@ -102,13 +100,11 @@ class Stepper {
   /// The same with all derivatives.
   void linearize(const State& state, const Control& control, const State& next, const SubstepRecord& record,
                  LinearizeFor what_for, StepMemory& scratch) const;
-  /// As step_vjp(), after linearize(); returns dL/d(its start, its length).
+  /// As step_vjp(), after linearize().
   ///
-  /// @param shares_pairs  after find_pair_jacobians(), for a loss by the state alone; the length of the step
-  ///                      is constant then
-  TimeBar substep_vjp(const State& state, const Control& control, const State& next,
-                      const SubstepRecord& record, const StepBar& bar, StepMemory& scratch,
-                      bool shares_pairs = false) const;
+  /// @param shares_pairs  after find_pair_jacobians(), for a loss by the state alone
+  void substep_vjp(const State& state, const Control& control, const State& next, const SubstepRecord& record,
+                   const StepBar& bar, StepMemory& scratch, bool shares_pairs) const;
   // share_pairs.cpp
   /// Whether losses can share what the contacts of pairs contribute: by what is asked for, and by the law and
   /// the contacts, after linearize().

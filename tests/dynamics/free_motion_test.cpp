@@ -378,9 +378,8 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
     std::vector<Vec6<double>> wrench_bar{Vec6<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
-    double h_bar = 0.0;
     free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, derivatives, bar, momentum_bar,
-                    inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
+                    inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar);
 
     const Vec6<double> d = test::random_vector<6>(random);
     const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
@@ -400,8 +399,7 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
         {"linear damping", parameter_bar[0].linear_damping,
          [&](Flight& f, double t) { f.model.bodies[0].linear_damping += t; }},
         {"angular damping", parameter_bar[0].angular_damping,
-         [&](Flight& f, double t) { f.model.bodies[0].angular_damping += t; }},
-        {"time step", h_bar * at.h, [&](Flight& f, double t) { f.h += t * at.h; }}};
+         [&](Flight& f, double t) { f.model.bodies[0].angular_damping += t; }}};
     for (const NamedDirection& direction : directions) {
       const auto loss = [&](double t) {
         Flight f = c.flight;
@@ -444,17 +442,15 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
     next_bar.twist[0] = c.twist_weight;
     std::vector<Vec6<double>> wrench_bar{Vec6<double>::Zero()};
     EndMotionBar end_bar;
-    double h_bar = 0.0;
     GrowableVector v_free_bar = GrowableVector::Zero(6);
     std::vector<Vec3<double>> momentum_bar{Vec3<double>::Zero()};
     std::vector<Mat3<double>> inertia_W_bar{Mat3<double>::Zero()};
     Vec3<double> gravity_bar = Vec3<double>::Zero();
     std::vector<FreeMotionParameterBar> parameter_bar(1);
-    advance_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, end, next, derivatives, next_bar,
-                state_bar, wrench_bar, end_bar, v_free_bar, momentum_bar, inertia_W_bar, parameter_bar,
-                h_bar);
+    advance_vjp(at.model, at.mass, at.h, at.free, end, next, derivatives, next_bar, state_bar, wrench_bar,
+                end_bar, v_free_bar, momentum_bar, inertia_W_bar, parameter_bar);
     free_motion_vjp(at.model, at.mass, at.state, at.control, at.h, at.free, derivatives, v_free_bar,
-                    momentum_bar, inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar, h_bar);
+                    momentum_bar, inertia_W_bar, state_bar, wrench_bar, gravity_bar, parameter_bar);
 
     const Vec6<double> d = test::random_vector<6>(random);
     const Mat3<double> dI = 0.1 * at.body().inertia.trace() *
@@ -466,7 +462,6 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
          [&](Flight& f, double t) { f.state.X_WB[0] = retract<double>(f.state.X_WB[0], t * d); }},
         {"twist", state_bar.twist[0].dot((1.0 + w) * d),
          [&](Flight& f, double t) { f.state.V_WB[0] += (1.0 + w) * t * d; }},
-        {"time step", h_bar * at.h, [&](Flight& f, double t) { f.h += t * at.h; }},
         {"displacement", displacement.size() > 0 ? end_bar.displacement.dot(d) : 0.0,
          [&](Flight&, double t) {
            if (displacement.size() > 0) displacement_moved = displacement + t * d;
@@ -487,8 +482,8 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
         f.mass.update(f.model, f.state);
         free_motion(f.model, f.mass, f.state, f.control, f.h, f.free);
         State moved;
-        advance(f.model, f.mass, f.state, f.control, f.h, f.free,
-                {v_end_moved, displacement_moved, {lag.time + lag.by_h * (f.h - at.h), lag.by_h}}, moved);
+        advance(f.model, f.mass, f.state, f.control, f.h, f.free, {v_end_moved, displacement_moved, lag},
+                moved);
         return c.pose_weight.dot(difference(moved.X_WB[0], next.X_WB[0])) + c.twist_weight.dot(moved.V_WB[0]);
       };
       const auto fd = test::fd_sweep(loss, 0.0, 0.05, 1e-7, 1e-9 * (1.0 + w));

@@ -252,10 +252,8 @@ struct VjpComparison {
 };
 
 /// Compares the VJP of a problem with differences in one random direction for each kind of input.
-///
-/// @param time_step  whether the solver has dL/dh
 inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactTestProblem& p, Random& random,
-                                     VjpComparison& comparison, bool time_step = false) {
+                                     VjpComparison& comparison) {
   const ContactSolution solution = solve(solver, p);
   EndMotionBar end_bar;
   end_bar.velocity.resize(p.mass.size());
@@ -297,16 +295,6 @@ inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactT
   check(
       "v at the start", bar.v_start.dot(d),
       [&](double t) { return value_from(p.rows, p.free.v_start + t * d, p.free.v_free, p.mass); }, 5e-5);
-
-  if (time_step) {
-    check(
-        "time step", bar.h * p.config.h,
-        [&](double t) {
-          return value_of(
-              {p.mass, p.rows, p.free.v_start, p.free.v_free, (1.0 + t) * p.config.h, p.config.h});
-        },
-        1e-3);
-  }
 
   // Row by row: normal, distance, weight, inverse mass; all rows in one random direction each.
   std::vector<ContactRowBar> directions;
