@@ -107,7 +107,7 @@ TEST_CASE("impact: without gravity the height after a bounce, and its gradient, 
   const HeightGradient got =
       height_gradient(ball_scene(e, gap, v, 0.0), config_of(h), static_cast<int>(std::lround(T / h)));
   // z = 0.1 + e (-gap - v T), the impact being at -gap/v
-  CHECK(test::close(got.height, 0.1 + e * (-gap - v * T), 5e-4, 0));  // compliant: R = 2.5e-4 W
+  CHECK(test::close(got.height, 0.1 + e * (-gap - v * T), 2e-5, 0));  // compliant: R = 1e-5 W
   CHECK(test::close(got.by_height, -e, 2e-3, 0));
   CHECK(test::close(got.by_velocity, -e * T, 2e-3, 0));
   CHECK(test::close(got.by_restitution, -gap - v * T, 2e-3, 0));
