@@ -127,6 +127,8 @@ const char* to_string(StepWarning::Kind kind) {
       return "left_out";
     case StepWarning::Kind::rounding:
       return "rounding";
+    case StepWarning::Kind::lost_restitution:
+      return "lost_restitution";
   }
   return "unknown";
 }
@@ -163,6 +165,13 @@ std::string warning_text(const Model& model, const StepConfig& config, StepWarni
         "allowed: "
         "{:.2g}; try a smaller time_step",
         body.name, warning.value, other.name, k_long_way);
+  }
+  if (kind == StepWarning::Kind::lost_restitution) {
+    return fmt::format(
+        "'{}' and '{}' leave an impact {:.2g} m/s slower than their restitution says: more impacts than a "
+        "step "
+        "resolves, or ones that gain energy in it; try a smaller time_step, or masses that differ less",
+        body.name, other.name, warning.value);
   }
   const bool has_factor = setting_use("near_rigid_factor", config.law) == SettingUse::honoured;
   return fmt::format("'{}' sinks {:.2g} mm into '{}', whose mass is {:.1e} times smaller; try a smaller {}",
@@ -287,6 +296,7 @@ Json json_of(const Model& model, const GradientHealth& health) {
           {"contacts_near_kink", health.contacts_near_kink},
           {"share_near_kink", health.share_near_kink()},
           {"steps_on_branches", health.steps_on_branches},
+          {"steps_lacking_restitution", health.steps_lacking_restitution},
           {"warnings", std::move(warnings)}};
 }
 

@@ -71,7 +71,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json json_of(const Model& model, const RunWarnings& warnings);
 
 /// {"largest_growth", "growth_over_free", "contacts", "contacts_near_kink",
-/// "share_near_kink", "steps_on_branches", "warnings": [{"kind", "step", "body", "value"}, ...]}
+/// "share_near_kink", "steps_on_branches", "steps_lacking_restitution",
+/// "warnings": [{"kind", "step", "body", "value"}, ...]}
 [[nodiscard]] Json json_of(const Model& model, const GradientHealth& health);
 
 /// Prints how a gradient came about: a line, and one for each of the first warnings.

@@ -169,6 +169,8 @@ void AdjointSweep::note(int k, const StepRecord& record, const KinkCount& kinks,
     health.warnings.push_back(
         {GradientWarning::Kind::branch, k, -1, static_cast<double>(record.report.path)});
   }
+  if (record.report.warning(StepWarning::Kind::lost_restitution).is_given())
+    ++health.steps_lacking_restitution;
   health.contacts += kinks.contacts;
   health.contacts_near_kink += kinks.near_kink;
   if (kinks.near_kink > options_.kink_share_warning * kinks.contacts) {

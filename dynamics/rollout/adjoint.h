@@ -41,10 +41,11 @@ struct GradientHealth {
   /// False: a pair has another detector than the manifold, and derivatives by shapes that were asked for are
   /// NaN.
   bool has_shape_derivatives = true;
-  int contacts = 0;                  ///< rows of all solves of all steps
-  int contacts_near_kink = 0;        ///< of these: see KinkCount
-  int steps_on_branches = 0;         ///< that may have other answers nearby
-  std::vector<double> adjoint_norm;  ///< |dL/d(state k)|, k = 0 ... steps
+  int contacts = 0;                   ///< rows of all solves of all steps
+  int contacts_near_kink = 0;         ///< of these: see KinkCount
+  int steps_on_branches = 0;          ///< that may have other answers nearby
+  int steps_lacking_restitution = 0;  ///< with StepWarning::Kind::lost_restitution
+  std::vector<double> adjoint_norm;   ///< |dL/d(state k)|, k = 0 ... steps
   double largest_growth = 0;    ///< max over the steps k of |dL/d(state k)| / |dL/d(state k + 1)|, without
                                 ///< what the loss itself adds at k
   double growth_over_free = 0;  ///< max over the steps of the adjoint's growth relative to free motion:

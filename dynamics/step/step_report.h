@@ -31,15 +31,18 @@ struct StepWarning {
   ///                 `value` from a contact
   /// rounding        rounding ended the solution of the island of `body` (`other` is -1) above the tolerance;
   ///                 `value` is its relative residual
-  enum class Kind { heavy_on_light, long_step, parted_joint, left_out, rounding };
+  /// lost_restitution
+  ///                 `body` and `other` leave an impact slower than their restitution says; `value` is by how
+  ///                 much [m/s]
+  enum class Kind { heavy_on_light, long_step, parted_joint, left_out, rounding, lost_restitution };
   int body = -1, other = -1;  ///< body -1: there is no warning
   double value = 0.0;
 
   [[nodiscard]] bool is_given() const { return body >= 0; }
 };
-inline constexpr std::array k_step_warnings{StepWarning::Kind::heavy_on_light, StepWarning::Kind::long_step,
-                                            StepWarning::Kind::parted_joint, StepWarning::Kind::left_out,
-                                            StepWarning::Kind::rounding};
+inline constexpr std::array k_step_warnings{
+    StepWarning::Kind::heavy_on_light, StepWarning::Kind::long_step, StepWarning::Kind::parted_joint,
+    StepWarning::Kind::left_out,       StepWarning::Kind::rounding,  StepWarning::Kind::lost_restitution};
 /// One of each kind, in that order.
 using StepWarnings = std::array<StepWarning, k_step_warnings.size()>;
 
@@ -60,7 +63,7 @@ struct StepReport {
   SolutionPath path = SolutionPath::newton;  ///< of the island that was hardest to solve
   bool has_negative_determinant = false;     ///< see ContactSolution
   int impacts = 0;                           ///< with restitution, one after the other, see ImpactPhases
-  bool are_impacts_cut_short = false;        ///< the last closed all that was left, without restitution
+  bool are_impacts_cut_short = false;        ///< the last one closed all that was left, without restitution
   double max_speed = 0.0;    ///< of the points of any body at the end of the step, a bound [m/s]
   double penetration = 0.0;  ///< of `contact` after too_deep [sizes of the smaller body]
   double jump = 0.0;         ///< displacement of `body` without a velocity after jumped [m]
@@ -71,6 +74,9 @@ struct StepReport {
   StepWarnings warnings{};  ///< the worst of each kind, of a step that ended well
 
   [[nodiscard]] StepWarning& warning(StepWarning::Kind kind) {
+    return warnings[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] const StepWarning& warning(StepWarning::Kind kind) const {
     return warnings[static_cast<std::size_t>(kind)];
   }
 };

@@ -74,6 +74,40 @@ void warn(StepReport& report, StepWarning::Kind kind, int body, int other, doubl
   if (value > warning.value) warning = {body, other, value};
 }
 
+/// [J]
+double kinetic_energy(const MassMatrix& mass, const GrowableVector& v, const GrowableVector& v_lead) {
+  double energy = 0.0;
+  for (int s = 0; s < mass.slot_count(); ++s) {
+    const Vec6<double> V = v.segment<6>(6 * s) + v_lead.segment<6>(6 * s);
+    energy += 0.5 * V.head<3>().dot(mass.inertia_W(s) * V.head<3>()) +
+              0.5 * mass.mass(s) * V.tail<3>().squaredNorm();
+  }
+  return energy;
+}
+
+/// The pairs of an impact that leave it without their restitution.
+void warn_of_lost_restitution(const MassMatrix& mass, const PhaseEvent& event, StepReport& report) {
+  for (const RowPair& pair : event.rows.pairs) {
+    double lost = 0.0;
+    for (int i = pair.begin; i < pair.end; ++i) {
+      const ContactRow& row = event.rows.rows[static_cast<std::size_t>(i)];
+      if (!row.hits) continue;
+      const double approach = -row.n.dot(relative_velocity(row, event.v_before)),
+                   parting = row.n.dot(relative_velocity(row, event.solution.velocity)),
+                   target =
+                       event.is_plastic ? pair.material.restitution * approach : row.rebound + row.settle;
+      if (target - parting > k_lost_restitution * approach) lost = std::max(lost, target - parting);
+    }
+    if (!(lost > 0.0)) continue;
+    // An impact whose restitution is reduced lest energy rises keeps all of it.
+    constexpr double k_rounding = 1e-6;
+    const double before = kinetic_energy(mass, event.v_before, event.v_lead),
+                 after = kinetic_energy(mass, event.solution.velocity, event.v_lead);
+    if (event.is_plastic || after < (1.0 - k_rounding) * before)
+      warn(report, StepWarning::Kind::lost_restitution, pair.body_A, pair.body_B, lost);
+  }
+}
+
 }  // namespace
 
 void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
@@ -88,6 +122,10 @@ void find_step_warnings(const Model& model, const StepConfig& config, double acc
     const double apart =
         joint_error(joint, next).position / std::min(size_of(model, joint.body_B), other_size);
     if (apart > k_parted) warn(report, StepWarning::Kind::parted_joint, joint.body_B, joint.body_A, apart);
+  }
+  for (std::size_t k = 0; scratch.solved.has_impacts && k < scratch.phases.event_count; ++k) {
+    const PhaseEvent& event = scratch.phases.events[k];
+    if (!event.is_start) warn_of_lost_restitution(scratch.solved.mass, event, report);
   }
   for (const ContactPair& pair : scratch.manifold.pairs) {
     if (pair.left_out >= k_left_out)

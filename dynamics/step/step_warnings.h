@@ -23,6 +23,15 @@
 /// rounding: the velocities of an island solve its equations as far as double precision can, not to
 /// StepConfig::tolerance (MomentumBalance::is_rounding()). The relative residual is that of the island that
 /// is farthest from it.
+///
+/// lost_restitution: a pair leaves an impact with less than its restitution times the speed of approach, by more
+/// than k_lost_restitution of that speed. Of three causes (step/impact_phases.h, contact_laws/impact.h):
+///   - a step has more than 100 impacts for each body of a group: the last one closes all pairs that are left as
+///     if e were 0;
+///   - a group would end the step with more energy: all of its impacts are resolved as if e were 0;
+///   - bodies press so much harder on a light one between them than it could by itself that the compliance of
+///     impacts, 1e-5 (1/m_A + 1/m_B), takes up the blow.
+/// Not given where `passive_impacts` bounds the energy of a single impact, which loses none then.
 #pragma once
 
 #include "dynamics/step/step_memory.h"
@@ -33,11 +42,12 @@
 
 namespace abut {
 
-inline constexpr double k_heavy_ratio = 1e4;    ///< of masses, for heavy_on_light [-]
-inline constexpr double k_sunken_depth = 1e-3;  ///< for heavy_on_light [sizes of the smaller body]
-inline constexpr double k_long_way = 0.1;       ///< for long_step [sizes of the smaller body]
-inline constexpr double k_parted = 1e-2;        ///< for parted_joint [sizes of the smaller body]
-inline constexpr double k_left_out = 0.1;       ///< for left_out [-]
+inline constexpr double k_heavy_ratio = 1e4;       ///< of masses, for heavy_on_light [-]
+inline constexpr double k_sunken_depth = 1e-3;     ///< for heavy_on_light [sizes of the smaller body]
+inline constexpr double k_long_way = 0.1;          ///< for long_step [sizes of the smaller body]
+inline constexpr double k_parted = 1e-2;           ///< for parted_joint [sizes of the smaller body]
+inline constexpr double k_left_out = 0.1;          ///< for left_out [-]
+inline constexpr double k_lost_restitution = 0.1;  ///< for lost_restitution [speed of approach]
 
 /// Sets the warnings of a report from the scratch of its step, the worst pair for each kind.
 ///

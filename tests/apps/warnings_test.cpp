@@ -124,6 +124,35 @@ TEST_CASE("abut run: a heavy body that sinks into a light one is named with its 
   CHECK_THAT(warning("penalty"), Contains("'anvil' sinks") && Contains("try a smaller time_step"));
 }
 
+TEST_CASE("abut run, gradient: impacts without their restitution are named, and counted in the health",
+          "[apps][value]") {
+  const TemporaryFolder folder;
+  const auto ball = [](const std::string& name, const std::string& mass, double x, double speed) {
+    return "[[body]]\nname = \"" + name + "\"\nmass = " + mass + "\nrestitution = 1\nposition = [" +
+           std::to_string(x) + ", 0, 0]\nlinear_velocity = [" + std::to_string(speed) +
+           ", 0, 0]\n[[body.primitive]]\nkind = \"sphere\"\nradius = 0.05\n";
+  };
+  const auto scene = [&](const std::string& mass) {
+    return folder.write("scene.toml", "[simulation]\ngravity = [0, 0, 0]\n" + ball("left", "1", -0.15, 1.0) +
+                                          ball("light", mass, 0.013, 0.0) + ball("right", "1", 0.15, -1.0));
+  };
+  const std::string lost = scene("1e-5");
+  CHECK_THAT(run_program({"run", lost, "--steps", "60", "--quiet"}).out,
+             Contains("m/s slower than their restitution says"));
+  const Json run = parse_json(run_program({"run", lost, "--steps", "60", "--quiet", "--json"}).out);
+  REQUIRE(run["warnings"].size() >= 1);
+  CHECK(run["warnings"][0]["kind"] == "lost_restitution");
+  const int steps = run["warnings"][0]["steps"];
+  const auto health = [&](const std::string& path) {
+    return parse_json(
+        run_program({"gradient", path, "--steps", "60", "--loss", "x:left", "--json"}).out)["health"];
+  };
+  CHECK(health(lost)["steps_lacking_restitution"] >= steps);
+  const std::string kept = scene("0.1");
+  CHECK(parse_json(run_program({"run", kept, "--steps", "60", "--quiet", "--json"}).out)["warnings"].empty());
+  CHECK(health(kept)["steps_lacking_restitution"] == 0);
+}
+
 TEST_CASE("abut run --batch: rollouts with a warning are counted, and the worst is named", "[apps][value]") {
   const TemporaryFolder folder;
   folder.write("scene.toml", k_floor + box("box", "[0, 0, 0.1]"));

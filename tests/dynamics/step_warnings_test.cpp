@@ -100,6 +100,83 @@ TEST_CASE("step warnings: what the springs of the materials give way does not co
   CHECK(warning.value < 2.0 * rigid.value);  // it swings into the spring before it rests
 }
 
+namespace {
+
+/// Two balls of 1 kg that come together at 1 m/s each, with restitution 1, and one of `mass` [kg] at rest between
+/// them, `aside` [m] from the middle.
+TestScene light_between_heavy(double mass, double aside) {
+  TestScene scene;
+  scene.model.gravity.setZero();
+  for (const double side : {-1.0, 1.0}) {
+    scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({0.2 * side, 0, 0}),
+              test::moving_at({-side, 0, 0}));
+  }
+  scene.add(test::sphere_of_mass(0.05, mass), test::pose_at({aside, 0, 0}));
+  for (Body& body : scene.model.bodies) body.material.restitution = 1.0;
+  return scene;
+}
+
+}  // namespace
+
+TEST_CASE("step warnings: impacts that leave out restitution are named with the speed that is lost",
+          "[dynamics][value]") {
+  // Off the middle the impacts of a step are cut short; in the middle both act at once and are too soft.
+  const double aside = GENERATE(0.0, 0.013);
+  StepConfig config;
+  const TestScene lost = light_between_heavy(1e-5, aside);
+  int cut_short = 0;
+  State end;
+  REQUIRE(simulate(Stepper(lost.model, config), lost.state, 100, {}, end,
+                   [&](int, const State&, const StepReport& step) {
+                     cut_short += step.are_impacts_cut_short;
+                     CHECK((step.are_impacts_cut_short == false ||
+                            step.warning(Kind::lost_restitution).is_given()));
+                     return true;
+                   })
+              .status == StepStatus::ok);
+  CHECK((cut_short > 0) == (aside > 0.0));
+  CHECK(mechanical_energy(lost.model, end) < 0.1 * mechanical_energy(lost.model, lost.state));
+  const StepWarning warning = worst(lost, config, 100, Kind::lost_restitution);
+  CHECK((warning.body == 2 || warning.other == 2));
+  CHECK(warning.value > 0.5);
+
+  const double kept = aside == 0.0 ? 1e-2 : 1e-4;
+  CHECK_FALSE(worst(light_between_heavy(kept, aside), config, 100, Kind::lost_restitution).is_given());
+}
+
+TEST_CASE("step warnings: impacts that are resolved without restitution lest energy rises are named",
+          "[dynamics][value]") {
+  int named = 0, bounced = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {  // spinning bars on a floor
+    Random random(seed);
+    TestScene scene = test::floor_scene(0.3);
+    const Vec3<double> turn = random.uniform(0.0, 3.0) * random.unit_vector(),
+                       spin = 50.0 * random.unit_vector();
+    scene.add(test::box_of_mass({0.3, 0.02, 0.02}, 1.0, 1), test::pose_at({0, 0, 0.35}, turn),
+              stack<double>(spin, Vec3<double>(0, 0, -2.0)));
+    for (Body& body : scene.model.bodies) body.material.restitution = 1.0;
+    StepConfig config;
+    config.h = 1e-2;
+    bool is_named = false;
+    State end;
+    (void)simulate(Stepper(scene.model, config), scene.state, 10, {}, end,
+                   [&](int, const State& state, const StepReport& step) {
+                     const StepWarning& warning = step.warning(Kind::lost_restitution);
+                     CHECK_FALSE(step.are_impacts_cut_short);
+                     if (step.impacts > 0 && !warning.is_given()) ++bounced;
+                     if (!warning.is_given()) return true;
+                     is_named = true;
+                     CHECK(warning.value > 1.0);
+                     CHECK(warning.body == 0);
+                     CHECK(warning.other == 1);
+                     return state.time < 0.1;
+                   });
+    named += is_named;
+  }
+  CHECK(named >= 5);
+  CHECK(bounced >= 2);
+}
+
 TEST_CASE("step warnings: steps of 0.3 s are too long for two boxes, those of 20 ms are not",
           "[dynamics][value]") {
   StepConfig config;
