@@ -320,7 +320,11 @@ class Builder {
   }
 
   void set_inradius() {
-    if (body_.contact_area_vectors.cols() == 0) return;
+    if (body_.contact_area_vectors.cols() == 0) {
+      const Primitive* simple = single_simple_primitive(body_.shape);
+      if (simple != nullptr && simple->kind == PrimitiveKind::capsule) body_.inradius = body_.contact_radius;
+      return;
+    }
     body_.inradius = 3.0 * mesh_properties().volume / surface_area(body_.mesh) + body_.contact_radius;
   }
 

@@ -125,9 +125,36 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh) {
   return edges;
 }
 
+namespace {
+
+/// Of a capsule whose contact points lie on its axis from end to end; else none.
+std::vector<MeshEdge> axis_edges(const Body& body) {
+  const Eigen::Index points = body.contact_points.cols();
+  if (body.shape.primitives.size() != 1 || points < 2) return {};
+  const Primitive& capsule = body.shape.primitives[0];
+  if (capsule.kind != PrimitiveKind::capsule || body.contact_radius != capsule.parameters[0]) return {};
+  const double half_length = capsule.parameters[1];
+  for (const auto& [point, z] :
+       {std::pair(Eigen::Index{0}, -half_length), std::pair(points - 1, half_length)}) {
+    const Vec3<double> end = capsule.X_BP * Vec3<double>(0.0, 0.0, z);
+    if ((body.contact_points.col(point) - end).norm() > 1e-9 * half_length) return {};
+  }
+  const Mat3<double> R = capsule.X_BP.rotation();
+  const Vec3<double> sides[4] = {R.col(0), R.col(1), -R.col(0), -R.col(1)};
+  std::vector<MeshEdge> edges;
+  for (std::size_t k = 0; k < 4; ++k)
+    edges.push_back({0, static_cast<int>(points) - 1, {-1, -1}, {sides[k], sides[(k + 1) % 4]}, 0.0});
+  return edges;
+}
+
+}  // namespace
+
 std::vector<MeshEdge> contact_edges(const Body& body) {
-  if (!has_mesh_edges(body) || body.shape.primitives.empty()) return {};
-  std::vector<MeshEdge> edges = mesh_edges(contact_mesh(body));
+  std::vector<MeshEdge> edges = axis_edges(body);
+  if (edges.empty()) {
+    if (!has_mesh_edges(body) || body.shape.primitives.empty()) return {};
+    edges = mesh_edges(contact_mesh(body));
+  }
   std::vector<int> valence(body.contact_areas.size(), 0);
   for (const MeshEdge& edge : edges) {
     for (const int end : {edge.start, edge.end}) ++valence[at(end)];
@@ -140,6 +167,7 @@ std::vector<MeshEdge> contact_edges(const Body& body) {
 
 void face_normals_vjp(const TriangleMesh& mesh, const MeshEdge& edge,
                       const std::array<Vec3<double>, 2>& normals_bar, Points& vertices_bar) {
+  if (edge.triangles[0] < 0 && edge.triangles[1] < 0) return;
   const auto to_triangle = [&](int triangle, const Vec3<double>& normal_bar) {
     const Eigen::Vector3i& corners = mesh.triangles[at(triangle)];
     Vec3<double> sides[2];

@@ -1,4 +1,4 @@
-/// Convex edges of a body's mesh, the only ones that can touch another body's.
+/// Convex edges of a body's mesh, and the axis of a capsule: those that can touch another body's.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace abut {
 struct MeshEdge {
   int start = -1, end = -1;              ///< vertices
   std::array<int, 2> triangles{-1, -1};  ///< the one that runs from start to end, then the other, at some
-                                         ///< part of the edge; -1: none
+                                         ///< part of the edge; -1: none; both -1: normals are constant
   /// f_1, f_2 of convex_edges.h in the body: of these triangles. Where there is one triangle only, its two
   /// sides, bent apart a little at the edge.
   std::array<Vec3<double>, 2> face_normals{Vec3<double>::Zero(), Vec3<double>::Zero()};
@@ -43,7 +43,9 @@ inline constexpr double k_flat_angle = 2e-3;
 /// of triangles that a face is divided into changes no edge. An edge of length 0 is left out.
 [[nodiscard]] std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh);
 
-/// Those at which a body can touch another; none without a mesh or without a solid.
+/// Those at which a body can touch another: of its mesh, if it has a solid. Of a capsule four that coincide,
+/// its axis as the core of a rounded box without width: each has a quarter of the normals, so that their
+/// weights add up to 1.
 [[nodiscard]] std::vector<MeshEdge> contact_edges(const Body& body);
 
 /// VJP of the face normals of an edge: adds dL/d(vertices).

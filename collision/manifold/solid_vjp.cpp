@@ -5,7 +5,7 @@
 namespace abut {
 
 void solid_vjp(const BoundedSolid& solid, const SolidBarColumns& columns, std::size_t count,
-               SolidVjpMemory& memory, std::span<PrimitiveGradient> primitives,
+               SolidVjpMemory& memory, std::span<PrimitiveGradient> primitives, bool to_rims,
                const DerivativeKernels& kernels) {
   const ShapeSdf& sdf = *solid.sdf;
   if (!sdf.has_vjp_by_lanes()) {
@@ -16,9 +16,16 @@ void solid_vjp(const BoundedSolid& solid, const SolidBarColumns& columns, std::s
       };
       const Vec3<double> x = vector(columns.x), normal_bar = vector(columns.normal_bar);
       const double distance_bar = columns.distance_bar[i];
-      const Vec3<double> x_bar = sample_vjp(sdf.evaluate_jacobian<double>(x), distance_bar, normal_bar);
+      const auto sample = to_rims ? sdf.sample_to_rims<SdfOrder::jacobian, double>(x)
+                                  : sdf.sample<SdfOrder::jacobian, double>(x);
+      const Vec3<double> x_bar = sample_vjp(sample, distance_bar, normal_bar);
       for (int axis = 0; axis < 3; ++axis) columns.x_bar[axis][i] = x_bar[axis];
-      if (!primitives.empty()) sdf.parameter_vjp(x, distance_bar, normal_bar, primitives);
+      if (primitives.empty()) continue;
+      if (to_rims) {
+        sdf.parameter_vjp_to_rims(x, distance_bar, normal_bar, primitives);
+      } else {
+        sdf.parameter_vjp(x, distance_bar, normal_bar, primitives);
+      }
     }
     return;
   }

@@ -18,8 +18,10 @@ struct SolidVjpMemory {
 
 /// Fills in x_bar of the first `count` points, and adds to dL/d(primitives) unless that is empty. For any
 /// solid: by lanes where it has that.
+///
+/// @param to_rims  distances and normals are those of ShapeSdf::sample_to_rims()
 void solid_vjp(const BoundedSolid& solid, const SolidBarColumns& columns, std::size_t count,
-               SolidVjpMemory& memory, std::span<PrimitiveGradient> primitives,
+               SolidVjpMemory& memory, std::span<PrimitiveGradient> primitives, bool to_rims = false,
                const DerivativeKernels& kernels = chosen_kernels<DerivativeKernels>());
 
 }  // namespace abut

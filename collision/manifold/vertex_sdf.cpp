@@ -35,6 +35,11 @@ Contact make_contact(const VertexSdfQuery& query, const VertexSdfLinearization& 
   return contact;
 }
 
+/// Whether contact points are centres of balls, to which rims of the solid are as far as they are.
+bool measures_to_rims(const VertexSdfQuery& query) {
+  return query.owner_body->contact_radius > 0.0 && query.sdf->has_rims();
+}
+
 /// Whether weights and area factors depend on poses and shapes here.
 bool may_change(const PointWeights& weights) {
   return !weights.selection.all || !weights.flush.changing.empty();
@@ -78,9 +83,10 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       for (int axis = 0; axis < 3; ++axis) x_S[axis][k] = at.x_S[axis];
     }
     const bool has_derivatives = what_for == LinearizeFor::both;
-    chosen_kernels<PointKernels>().sample_points(*query.sdf,
-                                                 has_derivatives ? SdfOrder::jacobian : SdfOrder::normal,
-                                                 x_S[0], x_S[1], x_S[2], static_cast<int>(many), samples);
+    const PointKernels kernels = chosen_kernels<PointKernels>();
+    const auto sample = measures_to_rims(query) ? kernels.sample_points_to_rims : kernels.sample_points;
+    sample(*query.sdf, has_derivatives ? SdfOrder::jacobian : SdfOrder::normal, x_S[0], x_S[1], x_S[2],
+           static_cast<int>(many), samples);
     for (std::size_t k = 0; k < many; ++k) {
       const auto number = [&](int column) { return samples[static_cast<std::size_t>(column) * many + k]; };
       VertexSdfLinearization& at = out[k];
@@ -193,7 +199,8 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
              {x_bar[0], x_bar[1], x_bar[2]}},
             count, memory.solid,
             geometry_S != nullptr ? std::span<PrimitiveGradient>(geometry_S->primitives)
-                                  : std::span<PrimitiveGradient>());
+                                  : std::span<PrimitiveGradient>(),
+            measures_to_rims(query));
   VertexVjpSums sums{};
   kernels.vertices_from_solid(problem, columns.column(0), padded, sums);
   for (int k = 0; k < 6; ++k) {

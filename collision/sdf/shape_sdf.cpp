@@ -215,6 +215,25 @@ void superquadric_parameter_vjp(const Primitive& primitive, const Shape& shape, 
   }
 }
 
+/// dL/dm of scale_normal().
+Vec3<double> scale_normal_vjp(const Vec3<double>& m, const Vec3<double>& normal_bar) {
+  const double square = m.squaredNorm() + k_normal_fade * k_normal_fade;
+  const double scale = std::sqrt((1.0 + k_normal_fade * k_normal_fade) / square);
+  return scale * (normal_bar - m * (m.dot(normal_bar) / square));
+}
+
+/// The VJP of smooth_difference(): d = smooth max(a, -b), m = w m_a - (1 - w) m_b,
+/// dw = w (1 - w) (da + db)/tau. Adds to those of a and b.
+void smooth_difference_vjp(const SdfNormal<double>& a, const SdfNormal<double>& b, double tau,
+                           const SdfNormal<double>& bar, SdfNormal<double> (&bars)[2]) {
+  const double w = sigmoid((a.distance + b.distance) / tau);
+  const double by_weight = bar.normal.dot(a.normal + b.normal) * w * (1.0 - w) / tau;
+  bars[0].distance += w * bar.distance + by_weight;
+  bars[1].distance += by_weight - (1.0 - w) * bar.distance;
+  bars[0].normal += w * bar.normal;
+  bars[1].normal -= (1.0 - w) * bar.normal;
+}
+
 }  // namespace
 
 ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
@@ -269,94 +288,126 @@ void ShapeSdf::parameter_vjp(const Vec3<double>& x_B, double distance_bar, const
   ABUT_ASSERT(bar.size() == prepared_double_.size());
   if (added_ == 0) return;
   const auto added = static_cast<std::size_t>(added_), count = prepared_double_.size();
-  const double tau = tau_;
-  // Forward as in sample(): the unions (d_+, m_+), (d_-, m_-) and their difference (d, m). Then back to them:
-  // d = smooth max(d_+, -d_-),  m = w_+ m_+ - w_- m_-,  w_- = 1 - w_+,  dw_+ = w_+ w_- (dd_+ + dd_-)/tau.
-  struct Side {
-    SdfNormal<double> sum;
-    double distance_bar = 0.0;
-    Vec3<double> normal_bar = Vec3<double>::Zero();
-  } sides[2];
-  const bool subtracts = added < count;
-  sides[0].sum = union_sample<SdfOrder::normal, double>(x_B, 0, added);
-  Vec3<double> m = sides[0].sum.normal;
-  double weight = 1.0;
-  if (subtracts) {
-    sides[1].sum = union_sample<SdfOrder::normal, double>(x_B, added, count);
-    weight = sigmoid((sides[0].sum.distance + sides[1].sum.distance) / tau);
-    m = weight * sides[0].sum.normal - (1.0 - weight) * sides[1].sum.normal;
+  // Forward as in sample(): the unions (d_+, m_+), (d_-, m_-) and their difference (d, m).
+  const SdfNormal<double> sum = union_sample<SdfOrder::normal, double>(x_B, 0, added);
+  if (!has_rims()) {
+    const Vec3<double> m_bar = count > 1 ? scale_normal_vjp(sum.normal, normal_bar) : normal_bar;
+    union_vjp(x_B, 0, added, sum, {distance_bar, m_bar}, bar);
+    return;
   }
-  const double square = m.squaredNorm() + k_normal_fade * k_normal_fade;
-  const double scale = std::sqrt((1.0 + k_normal_fade * k_normal_fade) / square);
-  Vec3<double> m_bar = normal_bar;
-  if (count > 1) m_bar = scale * (normal_bar - m * (m.dot(normal_bar) / square));
-  sides[0].distance_bar = weight * distance_bar;
-  sides[0].normal_bar = weight * m_bar;
-  if (subtracts) {
-    const double by_weight =
-        m_bar.dot(sides[0].sum.normal + sides[1].sum.normal) * weight * (1.0 - weight) / tau;
-    sides[0].distance_bar += by_weight;
-    sides[1].distance_bar = by_weight - (1.0 - weight) * distance_bar;
-    sides[1].normal_bar = -(1.0 - weight) * m_bar;
-  }
+  const SdfNormal<double> subtracted = union_sample<SdfOrder::normal, double>(x_B, added, count);
+  const SdfNormal<double> m = smooth_difference<SdfOrder::normal, double>(sum, subtracted, tau_);
+  SdfNormal<double> bars[2] = {{0.0, Vec3<double>::Zero()}, {0.0, Vec3<double>::Zero()}};
+  smooth_difference_vjp(sum, subtracted, tau_, {distance_bar, scale_normal_vjp(m.normal, normal_bar)}, bars);
+  union_vjp(x_B, 0, added, sum, bars[0], bar);
+  union_vjp(x_B, added, count, subtracted, bars[1], bar);
+}
 
-  for (std::size_t i = 0; i < count; ++i) {
-    const Side& side = sides[i < added ? 0 : 1];
-    const bool alone = i < added ? added == 1 : count - added == 1;
+void ShapeSdf::parameter_vjp_to_rims(const Vec3<double>& x_B, double distance_bar,
+                                     const Vec3<double>& normal_bar, std::span<PrimitiveGradient> bar) const {
+  if (!has_rims()) return parameter_vjp(x_B, distance_bar, normal_bar, bar);
+  ABUT_ASSERT(bar.size() == prepared_double_.size());
+  constexpr SdfOrder k_normal = SdfOrder::normal;
+  const auto added = static_cast<std::size_t>(added_), count = prepared_double_.size();
+  const SdfNormal<double> subtracted = union_sample<k_normal, double>(x_B, added, count);
+  // Forward as in sample_to_rims(), where the sum of what is left of all is known last.
+  const auto sample_of = [&](std::size_t i) {
+    return primitive_sample<SdfOrder::jacobian, double>(prepared_double_[i], shape_.distance_mode, x_B);
+  };
+  const auto left_of = [&](const SdfNormal<double>& sample) {
+    return difference_to_rims<k_normal, double>(sample, subtracted, tau_);
+  };
+  UnionSum<k_normal, double> union_sum(tau_);
+  for (std::size_t i = 0; i < added; ++i) {
+    const auto sample = sample_of(i);
+    union_sum.add(left_of({sample.distance, sample.normal}));
+  }
+  const SdfNormal<double> sum = union_sum.result();
+  const Vec3<double> m_bar = scale_normal_vjp(sum.normal, normal_bar);
+  SdfNormal<double> subtracted_bar{0.0, Vec3<double>::Zero()};
+  for (std::size_t i = 0; i < added; ++i) {
+    const SdfSampleJacobian<double> sample = sample_of(i);
+    const SdfNormal<double> own{sample.distance, sample.normal}, left = left_of(own);
+    if (left.distance > sum.distance + k_negligible<double> * tau_) continue;
+    const double w = std::exp((sum.distance - left.distance) / tau_);
+    const SdfNormal<double> difference = smooth_difference<k_normal, double>(own, subtracted, tau_),
+                            outside{-subtracted.distance, -subtracted.normal};
+    const RimBar by =
+        distance_to_rim_vjp(difference, own, outside, tau_,
+                            w * (distance_bar - m_bar.dot(left.normal - sum.normal) / tau_), w * m_bar);
+    SdfNormal<double> bars[2] = {{by.distance[0], by.normal[0]}, {-by.distance[1], -by.normal[1]}};
+    smooth_difference_vjp(own, subtracted, tau_, {by.distance[2], by.normal[2]}, bars);
+    primitive_vjp(x_B, i, sample, bars[0].distance, bars[0].normal, bar);
+    subtracted_bar.distance += bars[1].distance;
+    subtracted_bar.normal += bars[1].normal;
+  }
+  union_vjp(x_B, added, count, subtracted, subtracted_bar, bar);
+}
+
+void ShapeSdf::union_vjp(const Vec3<double>& x_B, std::size_t begin, std::size_t end,
+                         const SdfNormal<double>& sum, const SdfNormal<double>& sum_bar,
+                         std::span<PrimitiveGradient> bar) const {
+  const bool alone = end - begin == 1;
+  const double negligible = sum.distance + k_negligible<double> * tau_;
+  for (std::size_t i = begin; i < end; ++i) {
     const PreparedPrimitive<double>& prepared = prepared_double_[i];
-    const double negligible = side.sum.distance + k_negligible<double> * tau;
     if (!alone && primitive_bounds<double>(prepared, shape_.distance_mode, x_B).lower > negligible) continue;
     const auto sample = primitive_sample<SdfOrder::jacobian, double>(prepared, shape_.distance_mode, x_B);
     if (!alone && sample.distance > negligible) continue;
-    const double w = alone ? 1.0 : std::exp((side.sum.distance - sample.distance) / tau);
-    const Vec3<double> n_bar = w * side.normal_bar;
-    const double d_bar =
-        w * (side.distance_bar - (alone ? 0.0 : side.normal_bar.dot(sample.normal - side.sum.normal) / tau));
-
-    // Moving the primitive by (theta, t) moves the point in it by y = -t - theta x (x - p), and turns n.
-    const std::size_t original = static_cast<std::size_t>(order_[i]);
-    const Primitive& primitive = shape_.primitives[original];
-    const Vec3<double> r = x_B - primitive.X_BP.p;
-    const Vec3<double> y_bar = sample_vjp(sample, d_bar, n_bar);
-    bar[original].pose += stack<double>(sample.normal.cross(n_bar) - r.cross(y_bar), -y_bar);
-
-    if (!primitive.values.empty()) {
-      if (bar[original].values.empty()) bar[original].values.resize(primitive.values.size());
-      const auto add = [&](std::size_t k, double by) {
-        shape_parameter(bar[original], primitive.kind, k) += by;
-      };
-      if (const auto* polyhedron = std::get_if<ConvexPolyhedron<double>>(&prepared.solid)) {
-        sample_parameter_vjp(*polyhedron, x_B, sample.gradient, d_bar, n_bar, add);
-      } else if (const auto* cloud = std::get_if<OrientedPointCloud<double>>(&prepared.solid)) {
-        sample_parameter_vjp(*cloud, x_B, sample.gradient, d_bar, n_bar, add);
-      } else if (const auto* polygon = std::get_if<PaddedPolygonSolid<double>>(&prepared.solid)) {
-        sample_parameter_vjp(*polygon, x_B, d_bar, n_bar, add);
-      } else {  // d = (F - 1)/G and n = grad F/G, G = |grad F|
-        const auto& solid = std::get<ExtrudedSuperquadric<double>>(prepared.solid);
-        const auto g = gauge_point<double>(solid, x_B);
-        const double inverse = g.F / g.F_gradient.norm();
-        const Vec3<double>& n = sample.normal;
-        const Vec3<double> by_gradient = (n_bar - n * (n.dot(n_bar) + d_bar * sample.distance)) * inverse;
-        potential_parameter_vjp(solid, x_B, d_bar * inverse, by_gradient, add);
-      }
-      continue;
-    }
-    const SampleBar<double> at{x_B, sample.distance, sample.normal, d_bar, n_bar, y_bar};
-    std::visit(
-        [&](const auto& solid) {
-          using Solid = std::remove_cvref_t<decltype(solid)>;
-          if constexpr (std::is_same_v<Solid, Superquadric<double>>) {
-            if (shape_.distance_mode == DistanceMode::taubin) {
-              abut::parameter_vjp(solid, at, bar[original].parameters);
-            } else {
-              superquadric_parameter_vjp(primitive, shape_, at, bar[original].parameters);
-            }
-          } else if constexpr (k_has_parameter_vjp<Solid>) {
-            abut::parameter_vjp(solid, at, bar[original].parameters);
-          }
-        },
-        prepared.solid);
+    const double w = alone ? 1.0 : std::exp((sum.distance - sample.distance) / tau_);
+    const double spread = alone ? 0.0 : sum_bar.normal.dot(sample.normal - sum.normal) / tau_;
+    primitive_vjp(x_B, i, sample, w * (sum_bar.distance - spread), w * sum_bar.normal, bar);
   }
+}
+
+void ShapeSdf::primitive_vjp(const Vec3<double>& x_B, std::size_t i, const SdfSampleJacobian<double>& sample,
+                             double distance_bar, const Vec3<double>& normal_bar,
+                             std::span<PrimitiveGradient> bar) const {
+  const PreparedPrimitive<double>& prepared = prepared_double_[i];
+  // Moving the primitive by (theta, t) moves the point in it by y = -t - theta x (x - p), and turns n.
+  const std::size_t original = static_cast<std::size_t>(order_[i]);
+  const Primitive& primitive = shape_.primitives[original];
+  const Vec3<double> r = x_B - primitive.X_BP.p;
+  const Vec3<double> y_bar = sample_vjp(sample, distance_bar, normal_bar);
+  bar[original].pose += stack<double>(sample.normal.cross(normal_bar) - r.cross(y_bar), -y_bar);
+
+  if (!primitive.values.empty()) {
+    if (bar[original].values.empty()) bar[original].values.resize(primitive.values.size());
+    const auto add = [&](std::size_t k, double by) {
+      shape_parameter(bar[original], primitive.kind, k) += by;
+    };
+    if (const auto* polyhedron = std::get_if<ConvexPolyhedron<double>>(&prepared.solid)) {
+      sample_parameter_vjp(*polyhedron, x_B, sample.gradient, distance_bar, normal_bar, add);
+    } else if (const auto* cloud = std::get_if<OrientedPointCloud<double>>(&prepared.solid)) {
+      sample_parameter_vjp(*cloud, x_B, sample.gradient, distance_bar, normal_bar, add);
+    } else if (const auto* polygon = std::get_if<PaddedPolygonSolid<double>>(&prepared.solid)) {
+      sample_parameter_vjp(*polygon, x_B, distance_bar, normal_bar, add);
+    } else {  // d = (F - 1)/G and n = grad F/G, G = |grad F|
+      const auto& solid = std::get<ExtrudedSuperquadric<double>>(prepared.solid);
+      const auto g = gauge_point<double>(solid, x_B);
+      const double inverse = g.F / g.F_gradient.norm();
+      const Vec3<double>& n = sample.normal;
+      const Vec3<double> by_gradient =
+          (normal_bar - n * (n.dot(normal_bar) + distance_bar * sample.distance)) * inverse;
+      potential_parameter_vjp(solid, x_B, distance_bar * inverse, by_gradient, add);
+    }
+    return;
+  }
+  const SampleBar<double> at{x_B, sample.distance, sample.normal, distance_bar, normal_bar, y_bar};
+  std::visit(
+      [&](const auto& solid) {
+        using Solid = std::remove_cvref_t<decltype(solid)>;
+        if constexpr (std::is_same_v<Solid, Superquadric<double>>) {
+          if (shape_.distance_mode == DistanceMode::taubin) {
+            abut::parameter_vjp(solid, at, bar[original].parameters);
+          } else {
+            superquadric_parameter_vjp(primitive, shape_, at, bar[original].parameters);
+          }
+        } else if constexpr (k_has_parameter_vjp<Solid>) {
+          abut::parameter_vjp(solid, at, bar[original].parameters);
+        }
+      },
+      prepared.solid);
 }
 
 ABUT_SDF_SAMPLES()

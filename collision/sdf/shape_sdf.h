@@ -8,6 +8,11 @@
 /// meet. |n| = 1 where the primitives agree; where they, or opposite faces of a box, oppose each other n is
 /// shorter, smoothly down to 0. Do not renormalise it: where no direction is right, none must be made up. The
 /// normal of a single primitive is its own, n = m.
+///
+/// The smooth max is less than the distance to a rim where subtracted surfaces leave through others. On the
+/// surface that does not matter. The centre of a ball, a capsule's end or a rounded corner is off the surface
+/// when it touches: for these sample_to_rims() has the distance to the rim (wedge_distance.h), of each added
+/// primitive with the union of the subtracted ones.
 #pragma once
 
 #include <array>
@@ -32,6 +37,7 @@
 #include "collision/sdf/potential.h"
 #include "collision/sdf/sdf_sample.h"
 #include "collision/sdf/superquadric.h"
+#include "collision/sdf/wedge_distance.h"
 #include "engine/model.h"
 #include "engine/pack.h"
 #include "engine/primitive_gradient.h"
@@ -90,9 +96,17 @@ class ShapeSdf {
   template <SdfOrder order, typename S>
   [[nodiscard]] SdfAnswer<order, S> sample(const Vec3<S>& x_B) const;
 
-  /// Adds dL/d(parameters, pose) of each primitive to its entry of `bar`, given dL/dd and dL/dn at x_B.
+  /// The same for the centre of what is round, with the distance to rims; normal or jacobian.
+  template <SdfOrder order, typename S>
+  [[nodiscard]] SdfAnswer<order, S> sample_to_rims(const Vec3<S>& x_B) const;
+
+  /// Adds dL/d(parameters, pose) of each primitive to its entry of `bar`, given dL/dd and dL/dn of sample() at
+  /// x_B ...
   void parameter_vjp(const Vec3<double>& x_B, double distance_bar, const Vec3<double>& normal_bar,
                      std::span<PrimitiveGradient> bar) const;
+  /// ... and of sample_to_rims().
+  void parameter_vjp_to_rims(const Vec3<double>& x_B, double distance_bar, const Vec3<double>& normal_bar,
+                             std::span<PrimitiveGradient> bar) const;
 
   /// A box in B that contains the solid {d <= 0}; infinite with a half-space, empty without primitives.
   [[nodiscard]] const Eigen::AlignedBox3d& bounds() const { return bounds_; }
@@ -113,6 +127,8 @@ class ShapeSdf {
     }
   }
   [[nodiscard]] int added() const { return added_; }
+  /// Primitives are subtracted: sample_to_rims() differs from sample().
+  [[nodiscard]] bool has_rims() const { return added_ > 0 && added_ < static_cast<int>(order_.size()); }
   /// Which primitive of the shape is number i in that order.
   [[nodiscard]] int primitive_of_shape(std::size_t i) const { return order_[i]; }
   /// A union without subtractions, of primitives whose derivatives lanes know (parameter_vjp.h).
@@ -131,6 +147,13 @@ class ShapeSdf {
   template <SdfOrder order, typename S>
   [[nodiscard]] SdfAnswer<order, S> union_sample(const Vec3<S>& x_B, std::size_t begin,
                                                  std::size_t end) const;
+  /// Its VJP, given its value; adds to `bar`.
+  void union_vjp(const Vec3<double>& x_B, std::size_t begin, std::size_t end, const SdfNormal<double>& sum,
+                 const SdfNormal<double>& sum_bar, std::span<PrimitiveGradient> bar) const;
+  /// The VJP of the sample of primitive i of order_; adds to `bar`.
+  void primitive_vjp(const Vec3<double>& x_B, std::size_t i, const SdfSampleJacobian<double>& sample,
+                     double distance_bar, const Vec3<double>& normal_bar,
+                     std::span<PrimitiveGradient> bar) const;
 
   Shape shape_;
   std::vector<int> order_;  // indices of primitives: added first, then subtracted
@@ -367,6 +390,22 @@ template <SdfOrder order, typename S>
   return r;
 }
 
+/// The same with the distance to the rim of both.
+template <SdfOrder order, typename S>
+[[nodiscard]] ABUT_KERNEL SdfAnswer<order, S> difference_to_rims(const SdfAnswer<order, S>& a,
+                                                                 const SdfAnswer<order, S>& b, const S& tau) {
+  SdfAnswer<order, S> outside = b;
+  outside.distance = -b.distance;
+  for (int i = 0; i < 3; ++i) {
+    outside.normal[i] = -b.normal[i];
+    if constexpr (order >= SdfOrder::gradient) outside.gradient[i] = -b.gradient[i];
+    if constexpr (order >= SdfOrder::jacobian) {
+      for (int j = 0; j < 3; ++j) outside.normal_jacobian(i, j) = -b.normal_jacobian(i, j);
+    }
+  }
+  return with_distance_to_rim<order, S>(smooth_difference<order, S>(a, b, tau), a, outside, tau);
+}
+
 inline constexpr double k_normal_fade = 0.1;  ///< length of m below which n fades away
 
 /// m -> n = m sqrt(1.01)/sqrt(|m|^2 + 0.01), and its Jacobian.
@@ -453,13 +492,46 @@ SdfAnswer<order, S> ShapeSdf::sample(const Vec3<S>& x_B) const {
   return result;
 }
 
+/// A primitive is left out where its own distance, which is at most that of what is left of it, is negligible.
+template <SdfOrder order, typename S>
+SdfAnswer<order, S> ShapeSdf::sample_to_rims(const Vec3<S>& x_B) const {
+  if (!has_rims()) return sample<order, S>(x_B);
+  using T = scalar_value_t<S>;
+  const auto& primitives = this->primitives<T>();
+  const auto added = static_cast<std::size_t>(added_);
+  const SdfAnswer<order, S> subtracted = union_sample<order, S>(x_B, added, primitives.size());
+  using V = decltype(plain_value(x_B[0]));
+  const Vec3<V> x(plain_value(x_B[0]), plain_value(x_B[1]), plain_value(x_B[2]));
+  const V slack = V(k_negligible<T> * tau_ + rounding_ * std::numeric_limits<T>::epsilon());
+  V limit = V(1e30);
+  UnionSum<order, S> sum{S(tau_)};
+  for (std::size_t i = 0; i < added; ++i) {
+    const auto is_negligible = primitive_bounds<V>(primitives[i], shape_.distance_mode, x).lower > limit;
+    if (all(is_negligible)) continue;
+    SdfAnswer<order, S> left = difference_to_rims<order, S>(
+        primitive_sample<order, S>(primitives[i], shape_.distance_mode, x_B), subtracted, S(tau_));
+    left.distance = select(is_negligible, S(1e30), left.distance);
+    const V now = plain_value(left.distance) + slack;
+    limit = select(now < limit, now, limit);
+    sum.add(left);
+  }
+  SdfAnswer<order, S> result = sum.result();
+  scale_normal<order, S>(result);
+  return result;
+}
+
 // Compiled once, in shape_sdf.cpp, for the numbers that the library uses. Kernels compile their own lanes.
 #define ABUT_SDF_SAMPLE(prefix, order, S) \
   prefix template SdfAnswer<SdfOrder::order, S> ShapeSdf::sample<SdfOrder::order, S>(const Vec3<S>&) const;
-#define ABUT_SDF_SAMPLES(prefix)            \
-  ABUT_SDF_SAMPLE(prefix, normal, double)   \
-  ABUT_SDF_SAMPLE(prefix, gradient, double) \
-  ABUT_SDF_SAMPLE(prefix, jacobian, double)
+#define ABUT_SDF_SAMPLE_TO_RIMS(prefix, order, S)                                                            \
+  prefix template SdfAnswer<SdfOrder::order, S> ShapeSdf::sample_to_rims<SdfOrder::order, S>(const Vec3<S>&) \
+      const;
+#define ABUT_SDF_SAMPLES(prefix)                  \
+  ABUT_SDF_SAMPLE(prefix, normal, double)         \
+  ABUT_SDF_SAMPLE(prefix, gradient, double)       \
+  ABUT_SDF_SAMPLE(prefix, jacobian, double)       \
+  ABUT_SDF_SAMPLE_TO_RIMS(prefix, normal, double) \
+  ABUT_SDF_SAMPLE_TO_RIMS(prefix, jacobian, double)
 ABUT_SDF_SAMPLES(extern)
 #ifndef ABUT_COMPILATION
 using SdfDouble4 = Pack<double, 4>;

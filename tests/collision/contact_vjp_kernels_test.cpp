@@ -126,7 +126,7 @@ TEST_CASE("solid_vjp: agrees with the derivatives of one point at a time, on eve
               {column(0), column(1), column(2)}, static_cast<int>(columns.stride()), column(3), column(4),
               {nullptr, nullptr, nullptr},       {column(8), column(9), column(10)}};
           for (int k = 0; k < 3 && with_normals; ++k) of.normal_bar[k] = column(5 + k);
-          solid_vjp({&sdf, bounds.data()}, of, k_points, memory, primitives, kernels);
+          solid_vjp({&sdf, bounds.data()}, of, k_points, memory, primitives, false, kernels);
         };
         go_back(found);
         for (std::size_t i = 0; i < k_points; ++i) {

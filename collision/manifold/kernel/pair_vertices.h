@@ -51,8 +51,10 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
     for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(list.id[first + i]);
     const PointPack pack{loaded(list.x + first, list.y - list.x), places, first_lanes(list.count - first),
                          list.primitives[group]};
-    if (!append_vertices(side, has_flush, pack,
-                         sample_solid<SdfOrder::normal, T>(solid, pack.primitives, pack.x), touching))
+    if (!append_vertices(
+            side, has_flush, pack,
+            sample_solid<SdfOrder::normal, T>(solid, pack.primitives, pack.x, measures_to_rims(owner, solid)),
+            touching))
       return false;
   }
 
@@ -62,7 +64,8 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
     for (int group = 0; group < touching.groups(); ++group) {
       const int first = begin + group * W;
       const Vec3<P> x = loaded(touching.x + group * W, touching.y - touching.x);
-      const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x);
+      const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x,
+                                                              measures_to_rims(owner, solid));
       const P weight = P::load(block_.numbers.data() +
                                static_cast<std::ptrdiff_t>(k_contact_weight) * block_.capacity + first);
       store_vertex_derivatives(side, sample, x, weight, first);

@@ -12,7 +12,7 @@
 namespace abut {
 inline namespace ABUT_SIMD {
 
-template <SdfOrder order>
+template <SdfOrder order, bool to_rims = false>
 void sample_points_of_order(const ShapeSdf& sdf, const double* x, const double* y, const double* z, int count,
                             double* out) {
   using P = Lanes<double>;
@@ -22,7 +22,14 @@ void sample_points_of_order(const ShapeSdf& sdf, const double* x, const double* 
     const auto at = [&](const double* p) {
       return lanes == W ? P::load(p + first) : P::load(p + first, lanes);
     };
-    const SdfAnswer<order, P> sample = sdf.sample<order, P>(Vec3<P>{at(x), at(y), at(z)});
+    const Vec3<P> points{at(x), at(y), at(z)};
+    const SdfAnswer<order, P> sample = [&] {
+      if constexpr (to_rims) {
+        return sdf.sample_to_rims<order, P>(points);
+      } else {
+        return sdf.sample<order, P>(points);
+      }
+    }();
     const auto put = [&](int column, const P& value) {
       double* to = out + static_cast<std::ptrdiff_t>(column) * count + first;
       if (lanes == W) {
@@ -52,6 +59,15 @@ inline void sample_points_by_lanes(const ShapeSdf& sdf, SdfOrder order, const do
     sample_points_of_order<SdfOrder::distance>(sdf, x, y, z, count, out);
   } else {
     sample_points_of_order<SdfOrder::normal>(sdf, x, y, z, count, out);
+  }
+}
+
+inline void sample_points_to_rims_by_lanes(const ShapeSdf& sdf, SdfOrder order, const double* x,
+                                           const double* y, const double* z, int count, double* out) {
+  if (order == SdfOrder::jacobian) {
+    sample_points_of_order<SdfOrder::jacobian, true>(sdf, x, y, z, count, out);
+  } else {
+    sample_points_of_order<SdfOrder::normal, true>(sdf, x, y, z, count, out);
   }
 }
 

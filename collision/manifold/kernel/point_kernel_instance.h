@@ -4,7 +4,7 @@
 namespace abut {
 
 PointKernels PointKernels::ABUT_COMPILATION() {  // NOLINT(misc-definitions-in-headers)
-  return {&sample_points_by_lanes};
+  return {&sample_points_by_lanes, &sample_points_to_rims_by_lanes};
 }
 
 }  // namespace abut

@@ -21,6 +21,9 @@ struct PointKernels {
   /// normal or jacobian.
   void (*sample_points)(const ShapeSdf&, SdfOrder order, const double* x, const double* y, const double* z,
                         int count, double* out);
+  /// The same by ShapeSdf::sample_to_rims(); order is normal or jacobian.
+  void (*sample_points_to_rims)(const ShapeSdf&, SdfOrder order, const double* x, const double* y,
+                                const double* z, int count, double* out);
 
   [[nodiscard]] static PointKernels base();
   [[nodiscard]] static PointKernels avx2();

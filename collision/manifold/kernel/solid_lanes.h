@@ -117,6 +117,12 @@ template <typename T>
                         64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
 }
 
+/// Whether points of `owner` are centres of balls, to which rims of the solid are as far as they are.
+template <typename T>
+[[nodiscard]] bool measures_to_rims(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid) {
+  return owner.contact_radius > T(0) && solid.sdf->has_rims();
+}
+
 /// From the box of a primitive, for all points within r of x: d >= this where this is positive.
 template <typename T, typename P>
 [[nodiscard]] ABUT_INLINE P lower_bound(const PrimitiveBound<T>& bound, const Vec3<P>& x, const P& r) {
@@ -246,7 +252,9 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
   constexpr int W = k_width<T>;
   const PointBlocks<T>& points = owner.points;
   const int added = solid.sdf->added();
-  const T reach = culling.reach, margin = culling.margin;
+  const T reach = culling.reach;
+  // Of a ball the nearest primitive may be cut away: all within its reach matter.
+  const T margin = culling.margin + (measures_to_rims(owner, solid) ? reach + owner.contact_radius : T(0));
   alignas(64) T lane_numbers[W];
   for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);
   const P lane_number = P::load(lane_numbers);
@@ -362,12 +370,39 @@ __attribute__((noinline)) ABUT_KERNEL void sample_superquadrics(
   }
 }
 
+/// The same with the distance to rims: ShapeSdf::sample_to_rims().
+template <SdfOrder order, typename T>
+[[nodiscard]] __attribute__((noinline)) SdfAnswer<order, Lanes<T>> sample_solid_to_rims(
+    const BodyFeatures<T>& solid, std::uint64_t mask, const Vec3<Lanes<T>>& x) {
+  using P = Lanes<T>;
+  const auto& primitives = solid.sdf->template primitives<T>();
+  const P tau = P(static_cast<T>(solid.sdf->smoothing()));
+  const int added = solid.sdf->added();
+  const auto sample = [&](int l) {
+    return primitive_sample<order, P>(primitives[static_cast<std::size_t>(l)], solid.sdf->distance_mode(), x);
+  };
+  UnionSum<order, P> subtracted_sum(tau), sum(tau);
+  for (int l = added; l < static_cast<int>(primitives.size()); ++l) subtracted_sum.add(sample(l));
+  const SdfAnswer<order, P> subtracted = subtracted_sum.result();
+  PrimitiveSet<T>(solid).each(mask, [&](int l) {
+    if (l < added) sum.add(difference_to_rims<order, P>(sample(l), subtracted, tau));
+  });
+  SdfAnswer<order, P> result = sum.result();
+  scale_normal<order, P>(result);
+  return result;
+}
+
 /// The solid's answer at a pack of points, from the primitives of a mask.
+///
+/// @param to_rims  see measures_to_rims()
 template <SdfOrder order, typename T>
 [[nodiscard]] SdfAnswer<order, Lanes<T>> sample_solid(const BodyFeatures<T>& solid, std::uint64_t mask,
-                                                      const Vec3<Lanes<T>>& x) {
+                                                      const Vec3<Lanes<T>>& x, bool to_rims = false) {
   using P = Lanes<T>;
   using One = Superquadric<T>;
+  if constexpr (order == SdfOrder::normal || order == SdfOrder::jacobian) {
+    if (to_rims) return sample_solid_to_rims<order, T>(solid, mask, x);
+  }
   // Four chains of dependent instructions side by side; fewer where derivatives need the registers.
   constexpr int k_group = order <= SdfOrder::normal ? 4 : simd::k_register_bytes == 64 ? 2 : 1;
   const auto& primitives = solid.sdf->template primitives<T>();
