@@ -48,11 +48,6 @@ Vec6<double> Oscillation::mean_twist(double time, double h) const {
   return way / h * stack<double>(rotation_amplitude, amplitude);
 }
 
-Vec6<double> Oscillation::acceleration(double time) const {
-  const double rate = 2.0 * std::numbers::pi * frequency;
-  return -rate * rate * std::sin(rate * time + phase) * stack<double>(rotation_amplitude, amplitude);
-}
-
 int Model::body(std::string_view name) const { return index_of(bodies, "body", "bodies", name); }
 int Model::joint(std::string_view name) const { return index_of(joints, "joint", "joints", name); }
 

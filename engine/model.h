@@ -174,8 +174,6 @@ struct Oscillation {
   [[nodiscard]] Vec6<double> twist(double time) const;
   /// Its mean over the h seconds from a time on: how far it moves the body, over h.
   [[nodiscard]] Vec6<double> mean_twist(double time, double h) const;
-  /// The derivative of twist() by time.
-  [[nodiscard]] Vec6<double> acceleration(double time) const;
 };
 
 struct Body {
@@ -204,8 +202,8 @@ struct Body {
   Vec3<double> p_BA = Vec3<double>::Zero();         ///< origin of the asset's frame A (axes as B) [m]
   double size = 1.0;  ///< largest extent of the shape [m]; infinite for a half-space
   /// 3 V/A of the mesh, grown by `contact_radius` [m]: the radius of the inscribed ball where that touches
-  /// all faces, up to three times as much of thin plates. Infinite where contact points are no vertices of
-  /// the mesh.
+  /// all faces, up to three times as much of thin plates. Of a capsule its radius; infinite where contact
+  /// points are not the vertices of the mesh.
   double inradius = std::numeric_limits<double>::infinity();
   Material material;
   double linear_damping = 0.0;   ///< c_v [1/s]: dv/dt = -c_v v
