@@ -127,17 +127,21 @@ std::vector<MeshEdge> mesh_edges(const TriangleMesh& mesh) {
 
 namespace {
 
-/// Of a capsule whose contact points lie on its axis from end to end; else none.
+/// Of a capsule whose contact points lie about on its axis from end to end, so that derivatives by points and
+/// by the shape exist; else none.
 std::vector<MeshEdge> axis_edges(const Body& body) {
   const Eigen::Index points = body.contact_points.cols();
   if (body.shape.primitives.size() != 1 || points < 2) return {};
+  constexpr double k_near = 0.1;
   const Primitive& capsule = body.shape.primitives[0];
-  if (capsule.kind != PrimitiveKind::capsule || body.contact_radius != capsule.parameters[0]) return {};
+  const double radius = capsule.parameters[0];
+  if (capsule.kind != PrimitiveKind::capsule || std::abs(body.contact_radius - radius) > k_near * radius)
+    return {};
   const double half_length = capsule.parameters[1];
   for (const auto& [point, z] :
        {std::pair(Eigen::Index{0}, -half_length), std::pair(points - 1, half_length)}) {
     const Vec3<double> end = capsule.X_BP * Vec3<double>(0.0, 0.0, z);
-    if ((body.contact_points.col(point) - end).norm() > 1e-9 * half_length) return {};
+    if ((body.contact_points.col(point) - end).norm() > k_near * radius) return {};
   }
   const Mat3<double> R = capsule.X_BP.rotation();
   const Vec3<double> sides[4] = {R.col(0), R.col(1), -R.col(0), -R.col(1)};
