@@ -35,7 +35,7 @@ Contact make_contact(const VertexSdfQuery& query, const VertexSdfLinearization& 
   return contact;
 }
 
-/// Whether contact points are centres of balls, to which rims of the solid are as far as they are.
+/// Whether contact points are centres of balls, whose distances to the rims of the solid are measured.
 bool measures_to_rims(const VertexSdfQuery& query) {
   return query.owner_body->contact_radius > 0.0 && query.sdf->has_rims();
 }

@@ -13,8 +13,8 @@
 /// which a pair was foreseen to close and have not closed, or have closed already, as surfaces are curved and
 /// bodies turn, this is a *look*: nothing acts, and the time is foreseen again, by Newton's method.
 ///
-/// What takes part in the impact of a pair: its contacts that approach and are near, by kappa
-/// (contact_laws/impact.h). What answers in the same solve: other contacts of the pair, and of *loaded* pairs,
+/// Contacts of a pair that approach and are near take part in its impact, by kappa (contact_laws/impact.h).
+/// What answers in the same solve: other contacts of the pair, and of *loaded* pairs,
 /// which carried
 ///     x = W sum gamma_n/(g h)
 /// in v_0, as the floor under a box does; both so far as they touch and do not approach as an impact,
@@ -232,6 +232,8 @@ class ImpactPhases {
   void set_poses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory) const;
 
  private:
+  static constexpr double k_near_time = 1e-3;  ///< of the step, between events that may change their order
+
   class Run;
   class Vjp;
   class Jvp;

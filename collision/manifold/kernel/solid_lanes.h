@@ -117,7 +117,7 @@ template <typename T>
                         64.0 * std::numeric_limits<T>::epsilon() * static_cast<double>(solid.size));
 }
 
-/// Whether points of `owner` are centres of balls, to which rims of the solid are as far as they are.
+/// Whether points of `owner` are centres of balls, whose distances to the rims of the solid are measured.
 template <typename T>
 [[nodiscard]] bool measures_to_rims(const BodyFeatures<T>& owner, const BodyFeatures<T>& solid) {
   return owner.contact_radius > T(0) && solid.sdf->has_rims();
@@ -253,7 +253,7 @@ void append_near_points(const BodyFeatures<T>& owner, const BodyFeatures<T>& sol
   const PointBlocks<T>& points = owner.points;
   const int added = solid.sdf->added();
   const T reach = culling.reach;
-  // Of a ball the nearest primitive may be cut away: all within its reach matter.
+  // The primitive nearest to the centre of a ball may be cut away there: all within its reach count.
   const T margin = culling.margin + (measures_to_rims(owner, solid) ? reach + owner.contact_radius : T(0));
   alignas(64) T lane_numbers[W];
   for (int i = 0; i < W; ++i) lane_numbers[i] = static_cast<T>(i);

@@ -1,0 +1,479 @@
+/// The phases of a substep, from one impact to the next.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dynamics/solver/work.h"
+#include "dynamics/step/impact_phases.h"
+#include "engine/lie.h"
+
+namespace abut {
+namespace {
+
+constexpr double k_no_closing = std::numeric_limits<double>::infinity();
+constexpr double k_same_time = 1e-6;  // of the step: impacts that are closer than this are one
+constexpr int k_most_impacts = 100;   // of a group, for each of its bodies
+constexpr int k_closings = 12;        // of a pair, one soon after the other, which then answers other impacts
+constexpr double k_soon = 1e-2;       // of the step
+constexpr int k_most_looks = 8;       // in a row
+constexpr double k_close = 1e-8;      // of delta: gaps of a pair that closes now
+
+double loaded(double load) { return smoothstep5(50.0 * load - 9.0); }
+
+}  // namespace
+
+class ImpactPhases::Run {
+ public:
+  Run(const ImpactPhases& phases, const PhasesStart& start, const ContactManifold* manifold,
+      PhasesMemory& memory, bool linearizes)
+      : phases_(phases),
+        start_(start),
+        manifold_(manifold),
+        memory_(memory),
+        settings_(phases.settings_of(start.h)),
+        linearizes_(linearizes) {}
+
+  void all() {
+    PhasesMemory& m = memory_;
+    m.h = start_.h;
+    m.event_count = 0;
+    m.impacts = m.iterations = 0;
+    m.residual = 0.0;
+    m.converged = true;
+    m.has_negative_determinant = m.is_cut_short = false;
+    m.velocity = start_.v_rest;
+    m.way.setZero(m.velocity.size());
+    m.displacement.setZero(m.velocity.size());
+    m.phase_speeds.setZero(2 * start_.mass.slot_count());
+    for (int s = 0; s < start_.mass.slot_count(); ++s) note_speed(s, start_.v_rest.segment<6>(6 * s));
+    m.acceleration = (start_.free.v_free - start_.free.v_start) / start_.h;
+    m.state = start_.state;
+    for (int s = 0; s < start_.mass.slot_count(); ++s)
+      m.state.V_WB[at(start_.mass.body(s))] = m.velocity.segment<6>(6 * s);
+    make_pairs();
+    for (int group = 0; group < group_count_; ++group) {
+      const std::size_t first = m.event_count;
+      const int impacts = m.impacts;
+      run_group(group, false);
+      if (!phases_.is_bounded_ || !gains_energy(group, first)) continue;
+      m.event_count = first;
+      m.impacts = impacts;
+      start_again(group);
+      run_group(group, true);
+    }
+  }
+
+ private:
+  void note_speed(int slot, const Vec6<double>& V) {
+    GrowableVector& speeds = memory_.phase_speeds;
+    speeds[2 * slot] = std::max(speeds[2 * slot], V.head<3>().norm());
+    speeds[2 * slot + 1] = std::max(speeds[2 * slot + 1], V.tail<3>().norm());
+  }
+
+  void make_pairs() {
+    PhasesMemory& m = memory_;
+    const MassMatrix& mass = start_.mass;
+    m.pairs.clear();
+    m.sets.reset(mass.slot_count());
+    for (const CandidatePair& candidate : start_.pairs) {
+      PhasePair& pair = m.pairs.emplace_back();
+      pair.body_A = candidate.body_A;
+      pair.body_B = candidate.body_B;
+      pair.slot_A = mass.slot(candidate.body_A);
+      pair.slot_B = mass.slot(candidate.body_B);
+      pair.margin = candidate.margin;
+      for (const PhaseLoad& load : start_.loads) {
+        if (load.body_A == pair.body_A && load.body_B == pair.body_B) pair.load = load.value;
+      }
+      m.sets.tie(pair.slot_A, pair.slot_B);
+    }
+    for (const JointGroup& group : start_.joints.groups) m.sets.tie(group.slot_A, group.slot_B);
+    // Groups in the order of their lowest slots.
+    m.group_of_slot.assign(at(mass.slot_count()), -1);
+    group_count_ = 0;
+    for (const PhasePair& pair : m.pairs) m.group_of_slot[at(m.sets.root(slot_of(pair)))] = 0;
+    for (int& group : m.group_of_slot) {
+      if (group == 0) group = group_count_++;
+    }
+    for (PhasePair& pair : m.pairs) pair.group = m.group_of_slot[at(m.sets.root(slot_of(pair)))];
+    for (int s = 0; s < mass.slot_count(); ++s) m.group_of_slot[at(s)] = m.group_of_slot[at(m.sets.root(s))];
+  }
+  [[nodiscard]] static int slot_of(const PhasePair& pair) { return std::max(pair.slot_A, pair.slot_B); }
+
+  void start_again(int group) {
+    PhasesMemory& m = memory_;
+    for (PhasePair& pair : m.pairs) {
+      if (pair.group == group) pair.closings = 0;
+    }
+    for (int s = 0; s < start_.mass.slot_count(); ++s) {
+      if (m.group_of_slot[at(s)] != group) continue;
+      const Vec6<double> V = start_.v_rest.segment<6>(6 * s);
+      const auto body = at(start_.mass.body(s));
+      m.velocity.segment<6>(6 * s) = V;
+      m.way.segment<6>(6 * s).setZero();
+      m.state.V_WB[body] = V;
+      m.state.X_WB[body] = start_.state.X_WB[body];
+    }
+  }
+
+  /// Whether the bodies of a group end with more energy than v_0 would leave them, though none of their
+  /// impacts adds any: velocities are constant in a phase, and a slender body that turns far in it does
+  /// not keep the energy of its rotation. Not asked of groups that have work of their own.
+  [[nodiscard]] bool gains_energy(int group, std::size_t first) const {
+    constexpr double k_most = 1e-4;
+    const PhasesMemory& m = memory_;
+    for (std::size_t k = first; k < m.event_count; ++k) {
+      if (has_work_of_its_own(m.events[k].rows_after, m.events[k].joints)) return false;
+    }
+    const double h = start_.h, lead = settings_.lead(h);
+    double gain = 0.0, before = 0.0;
+    for (int s = 0; s < start_.mass.slot_count(); ++s) {
+      if (m.group_of_slot[at(s)] != group) continue;
+      const auto part = [&](const GrowableVector& v, int k) -> Vec3<double> {
+        return v.segment<3>(6 * s + k);
+      };
+      const Vec3<double> w_free = part(start_.free.v_free, 0), w_rest = part(start_.v_rest, 0),
+                         v_rest = part(start_.v_rest, 3), w = part(m.velocity, 0), v = part(m.velocity, 3),
+                         a = part(m.acceleration, 3), turn = h * w + part(m.displacement, 0),
+                         later = (h + start_.lag) * (v - v_rest) + part(m.displacement, 3);
+      const Mat3<double>&I = start_.mass.inertia_W(s), &I_inverse = start_.mass.inverse_inertia_W(s);
+      const auto turned = [](const Mat3<double>& of, const Vec3<double>& by, const Vec3<double>& x) {
+        const Mat3<double> Q = exp_so3<double>(by);
+        return Vec3<double>(Q * (of * (Q.transpose() * x)));
+      };
+      const Vec3<double> L_free = turned(I, 0.5 * h * w_free, w_free),
+                         L_rest = L_free + I * (w_rest - w_free), L = L_free + I * (w - w_free);
+      const double of_turning = 0.5 * L_rest.dot(turned(I_inverse, h * w_rest, L_rest)),
+                   of_motion = 0.5 * start_.mass.mass(s) * (v_rest + lead * a).squaredNorm();
+      before += of_turning + of_motion;
+      gain += 0.5 * L.dot(turned(I_inverse, turn, L)) - of_turning +
+              start_.mass.mass(s) * (0.5 * (v + lead * a).squaredNorm() - a.dot(later)) - of_motion;
+    }
+    return gain > k_most * before;
+  }
+
+  /// @param is_plastic  without restitution
+  void run_group(int group, bool is_plastic) {
+    PhasesMemory& m = memory_;
+    int bodies = 0;
+    for (const int of_slot : m.group_of_slot) bodies += of_slot == group ? 1 : 0;
+    const int most = k_most_impacts * bodies;
+    double time = 0.0, since = 0.0;
+    const int start = static_cast<int>(m.event_count);
+    {
+      PhaseEvent& event = next_event(group, 0.0);
+      event.is_start = true;
+      event.solution.velocity = m.velocity;
+      for (int p = 0; p < static_cast<int>(m.pairs.size()); ++p) {
+        if (m.pairs[at(p)].group == group) event.pairs.push_back(p);
+      }
+      if (manifold_ == nullptr) {
+        evaluate(event);
+      } else {
+        event.way = m.way;
+        phases_.set_poses(start_, event, m);  // impacts of other groups have moved what both may touch
+      }
+      foresee(event);
+    }
+    for (int count = 0, looks = 0, last_impact = start;;) {
+      double first = k_no_closing;
+      for (const PhasePair& pair : m.pairs) {
+        if (pair.group == group) first = std::min(first, pair.time);
+      }
+      if (!(first < start_.h)) break;
+      const double before = time;
+      time = std::max(first, since);
+      advance(group, time - before);
+      PhaseEvent& event = next_event(group, time);
+      event.last_impact = last_impact;
+      event.is_last = count >= most;
+      event.is_plastic = is_plastic || event.is_last;
+      choose_closing(event, first, since);
+      event.v_before = event.solution.velocity = m.velocity;
+      Closes closes = Closes::already;
+      if (event.first >= 0 && !event.is_last && looks < k_most_looks) {
+        event.is_look = true;
+        event.pairs = event.closing;
+        evaluate(event);
+        foresee(event);
+        closes = closes_now(event);
+      }
+      if (closes == Closes::not_now) {
+        ++looks;
+        continue;
+      }
+      PhaseEvent& impact = linearizes_ && closes == Closes::now ? impact_of_look() : event;
+      impact.is_look = false;
+      impact.since.clear();
+      looks = 0;
+      since = time;
+      last_impact = static_cast<int>(m.event_count) - 1;
+      choose_parts(impact);
+      evaluate(impact);
+      make_impact_rows(impact);
+      count_closings(impact);
+      resolve(impact);
+      foresee(impact);
+      ++count;
+      ++m.impacts;
+      if (impact.is_last) {
+        m.is_cut_short = true;
+        break;
+      }
+    }
+    // D + (h - t) v + c (v_0 - v_start) = h v + c (v - v_start) + displacement
+    for (int s = 0; s < start_.mass.slot_count(); ++s) {
+      if (m.group_of_slot[at(s)] != group) continue;
+      m.displacement.segment<6>(6 * s) = m.way.segment<6>(6 * s) - time * m.velocity.segment<6>(6 * s);
+      m.displacement.segment<3>(6 * s + 3) -=
+          start_.lag * (m.velocity.segment<3>(6 * s + 3) - start_.v_rest.segment<3>(6 * s + 3));
+    }
+  }
+
+  PhaseEvent& next_event(int group, double time) {
+    PhasesMemory& m = memory_;
+    if (m.event_count == m.events.size()) m.events.emplace_back();
+    PhaseEvent& event = m.events[m.event_count++];
+    event.time = time;
+    event.group = group;
+    event.is_start = event.is_look = event.is_last = event.is_plastic = false;
+    event.is_near_order = event.is_repeated = false;
+    event.pairs.clear();
+    event.closing.clear();
+    event.since.clear();
+    event.first = event.foreseen_by = event.last_impact = -1;
+    return event;
+  }
+
+  void advance(int group, double time) {
+    PhasesMemory& m = memory_;
+    for (int s = 0; s < start_.mass.slot_count(); ++s) {
+      if (m.group_of_slot[at(s)] == group) m.way.segment<6>(6 * s) += time * m.velocity.segment<6>(6 * s);
+    }
+  }
+
+  /// The pairs that close at this time, and whose it is.
+  void choose_closing(PhaseEvent& event, double first, double since) {
+    PhasesMemory& m = memory_;
+    const int count = static_cast<int>(m.pairs.size());
+    m.is_closing.assign(at(count), 0);
+    m.takes_part.assign(at(start_.mass.slot_count()), 0);
+    for (int p = 0; p < count; ++p) {
+      const PhasePair& pair = m.pairs[at(p)];
+      if (pair.group != event.group) continue;
+      if (!event.is_last && !(pair.time <= first + k_same_time * start_.h)) continue;
+      if (event.is_last && pair.time == k_no_closing) continue;
+      m.is_closing[at(p)] = 1;
+      event.closing.push_back(p);
+      if (pair.time == first && first > since && event.first < 0) {
+        event.first = p;
+        event.foreseen_by = pair.event;
+      }
+      take(pair.slot_A);
+      take(pair.slot_B);
+    }
+    for (int p = 0; p < count; ++p) {
+      const PhasePair& pair = m.pairs[at(p)];
+      event.is_near_order |= pair.group == event.group && m.is_closing[at(p)] == 0 &&
+                             pair.time < first + k_near_time * start_.h &&
+                             (is_in(pair.slot_A) || is_in(pair.slot_B));
+    }
+  }
+  bool take(int slot) {
+    if (slot < 0 || memory_.takes_part[at(slot)] != 0) return false;
+    return memory_.takes_part[at(slot)] = 1, true;
+  }
+  /// The other bodies that an impact may move, and the pairs and joints of all of them.
+  void choose_parts(PhaseEvent& event) {
+    PhasesMemory& m = memory_;
+    for (bool grows = true; grows;) {
+      grows = false;
+      const auto spread = [&](int slot_A, int slot_B) {
+        if (is_in(slot_A) || is_in(slot_B)) grows = take(slot_A) || take(slot_B) || grows;
+      };
+      for (const PhasePair& pair : m.pairs) {
+        if (pair.group == event.group && gate_of(event, pair) > 0.0) spread(pair.slot_A, pair.slot_B);
+      }
+      for (const JointGroup& joint : start_.joints.groups) spread(joint.slot_A, joint.slot_B);
+    }
+    event.pairs.clear();
+    for (int p = 0; p < static_cast<int>(m.pairs.size()); ++p) {
+      const PhasePair& pair = m.pairs[at(p)];
+      if (pair.group == event.group && (is_in(pair.slot_A) || is_in(pair.slot_B))) event.pairs.push_back(p);
+    }
+    event.joints.clear();
+    event.joint_groups.clear();
+    for (std::size_t j = 0; j < start_.joints.groups.size(); ++j) {
+      const JointGroup& joint = start_.joints.groups[j];
+      if (!is_in(joint.slot_A) && !is_in(joint.slot_B)) continue;
+      event.joints.append(start_.joints, joint, joint.slot_A, joint.slot_B);
+      event.joint_groups.push_back(static_cast<int>(j));
+    }
+  }
+  void count_closings(PhaseEvent& event) {
+    for (const int p : event.closing) {
+      PhasePair& pair = memory_.pairs[at(p)];
+      const bool follows = event.time - pair.last_closing < k_soon * start_.h;
+      pair.closings = follows ? pair.closings + 1 : 1;
+      pair.last_closing = event.time;
+      event.is_repeated |= pair.closings >= k_closings;
+    }
+  }
+  /// An impact at the time and poses of the last event, a look that found its pair to close then. Its time
+  /// depends on what was seen there, not only on what was foreseen: gaps of curved bodies that turn are not
+  /// straight lines, even where the one that is taken happens to be.
+  PhaseEvent& impact_of_look() {
+    PhasesMemory& m = memory_;
+    const std::size_t k = m.event_count - 1;
+    PhaseEvent& impact = next_event(m.events[k].group, m.events[k].time);
+    const PhaseEvent& look = m.events[k];
+    impact.is_last = look.is_last;
+    impact.is_plastic = look.is_plastic;
+    impact.is_near_order = look.is_near_order;
+    impact.first = look.first;
+    impact.foreseen_by = static_cast<int>(k);
+    impact.last_impact = look.last_impact;
+    impact.closing = look.closing;
+    impact.v_before = look.v_before;
+    return impact;
+  }
+
+  enum class Closes {
+    not_now,
+    now,
+    already  ///< some of its contacts were closed while they began to approach
+  };
+  /// Whether the pair that a look is for closes at its time.
+  [[nodiscard]] Closes closes_now(const PhaseEvent& look) {
+    PhasesMemory& m = memory_;
+    const PhasePair& pair = m.pairs[at(look.first)];
+    const RowPair* const of_pair = find_pair(look.rows_after, pair);
+    if (of_pair == nullptr) return Closes::not_now;
+    phases_.find_members(settings_, look, pair.since, look.rows_after, *of_pair, m.velocity, m);
+    if (m.members.empty()) return Closes::not_now;
+    if (std::abs(impact::pair_excess(m.members, phases_.pair_length(pair), look.time)) <= k_close)
+      return Closes::now;
+    return m.has_closed_members ? Closes::already : Closes::not_now;
+  }
+  /// How far contacts that touch answer in another pair's impact.
+  [[nodiscard]] static double gate_of(const PhaseEvent& event, const PhasePair& pair) {
+    return event.is_last || pair.closings >= k_closings ? 1.0 : loaded(pair.load);
+  }
+  [[nodiscard]] bool is_in(int slot) const { return slot >= 0 && memory_.takes_part[at(slot)] != 0; }
+
+  /// The contacts of the event's pairs at the poses of its time: memory.manifold.
+  void evaluate(PhaseEvent& event) {
+    PhasesMemory& m = memory_;
+    event.way = m.way;
+    phases_.set_poses(start_, event, m);
+    m.candidates.clear();
+    for (const int p : event.pairs)
+      m.candidates.push_back({m.pairs[at(p)].body_A, m.pairs[at(p)].body_B, m.pairs[at(p)].margin});
+    phases_.detector_->detect_pairs(m.state.X_WB, m.candidates, m.detector, m.manifold);
+    event.features.clear();
+    for (std::size_t i = 0; linearizes_ && i < m.manifold.contacts.size(); ++i)
+      event.features.push_back(m.manifold.contacts.feature(i));
+  }
+
+  /// Rows of the event's pairs that `takes` says, with the velocities of the state.
+  template <typename Takes>
+  void make_event_rows(const PhaseEvent& event, const Takes& takes, ContactRows& rows) {
+    PhasesMemory& m = memory_;
+    const ContactManifold& manifold = event.is_start && manifold_ != nullptr ? *manifold_ : m.manifold;
+    m.contact_pairs.clear();
+    std::size_t k = 0;
+    for (const ContactPair& pair : manifold.pairs) {  // both in the order of their bodies
+      while (k < event.pairs.size() && is_before(m.pairs[at(event.pairs[k])], pair)) ++k;
+      if (k == event.pairs.size()) break;
+      const PhasePair& of_event = m.pairs[at(event.pairs[k])];
+      if (of_event.body_A == pair.body_A && of_event.body_B == pair.body_B && takes(event.pairs[k]))
+        m.contact_pairs.push_back(pair);
+    }
+    make_rows(*phases_.model_, start_.mass, m.state, manifold.contacts, m.contact_pairs,
+              phases_.row_settings(start_.h), rows);
+  }
+  [[nodiscard]] static bool is_before(const PhasePair& a, const ContactPair& b) {
+    return a.body_A != b.body_A ? a.body_A < b.body_A : a.body_B < b.body_B;
+  }
+
+  /// The rows that may take part in the impact.
+  void make_impact_rows(PhaseEvent& event) {
+    make_event_rows(
+        event,
+        [&](int p) { return memory_.is_closing[at(p)] != 0 || gate_of(event, memory_.pairs[at(p)]) > 0.0; },
+        event.rows);
+  }
+
+  /// The impact.
+  void resolve(PhaseEvent& event) {
+    PhasesMemory& m = memory_;
+    const MassMatrix& mass = start_.mass;
+    event.v_lead = settings_.lead(event.time) * m.acceleration;
+    for (const int p : event.pairs) {
+      const PhasePair& pair = m.pairs[at(p)];
+      const RowPair* const of_pair = find_pair(event.rows, pair);
+      if (of_pair == nullptr) continue;
+      const bool is_closing = m.is_closing[at(p)] != 0;
+      const double gate = is_closing ? 1.0 : gate_of(event, pair);
+      for (int i = of_pair->begin; i < of_pair->end; ++i) {
+        phases_.set_part(settings_, event, is_closing, gate, of_pair->material.restitution, m.acceleration,
+                         event.rows.rows[at(i)]);
+      }
+    }
+    event.v_free = m.velocity;
+    if (!event.joints.empty()) {
+      m.joint_impulse.setZero(mass.size());
+      event.joints.add_gradient(m.velocity, m.joint_impulse);
+      mass.solve(m.joint_impulse, m.momentum);
+      event.v_free += m.momentum;
+    }
+    phases_.solver_->solve(phases_.problem_of(start_, event), m.solver, event.solution,
+                           linearizes_ ? &event.islands : nullptr);
+    m.iterations += event.solution.iterations;
+    m.residual = std::max(m.residual, event.solution.residual);
+    m.converged = m.converged && event.solution.converged;
+    m.has_negative_determinant |= event.solution.has_negative_determinant;
+    for (int s = 0; s < mass.slot_count(); ++s) {
+      if (m.takes_part[at(s)] == 0) continue;
+      const Vec6<double> V = event.solution.velocity.segment<6>(6 * s);
+      m.velocity.segment<6>(6 * s) = V;
+      m.state.V_WB[at(mass.body(s))] = V;
+      note_speed(s, V);
+    }
+    event.solution.velocity = m.velocity;
+  }
+
+  /// When the event's pairs close next.
+  void foresee(PhaseEvent& event) {
+    PhasesMemory& m = memory_;
+    make_event_rows(
+        event, [](int) { return true; }, event.rows_after);
+    for (const int p : event.pairs) {
+      PhasePair& pair = m.pairs[at(p)];
+      pair.time = k_no_closing;
+      if (!event.is_look) pair.since = event.time;
+      event.since.push_back(pair.since);
+      pair.event = static_cast<int>(m.event_count) - 1;
+      const RowPair* const of_pair = find_pair(event.rows_after, pair);
+      if (of_pair == nullptr) continue;
+      phases_.find_members(settings_, event, pair.since, event.rows_after, *of_pair, event.solution.velocity,
+                           m);
+      if (!m.members.empty()) pair.time = impact::pair_time(m.members, phases_.pair_length(pair));
+    }
+  }
+
+  const ImpactPhases& phases_;
+  const PhasesStart& start_;
+  const ContactManifold* manifold_;
+  PhasesMemory& memory_;
+  impact::Settings settings_;
+  bool linearizes_;
+  int group_count_ = 0;
+};
+
+void ImpactPhases::run(const PhasesStart& start, const ContactManifold* manifold, PhasesMemory& memory,
+                       bool linearizes) const {
+  Run(*this, start, manifold, memory, linearizes).all();
+}
+
+}  // namespace abut
