@@ -9,8 +9,8 @@
 ///   cone       G_b = (S(1/2 + n_b.(t_b x f_b1)/w_c) - S(1/2 + n_b.(t_b x f_b2)/w_c)) S(8 n_b.b_b),
 ///              n_A = n, n_B = -n, b_b the bisector of both faces: whether n_b lies in the edge's normal cone
 ///   window     u_b0, u_b1: how far the two ends of the edge lie beyond the other edge's line, seen along n;
-///              W_b = S((v_b - u_b0)/w_b) S((u_b1 - v_b)/w_b), 1/w_b = 1/w + 2/(u_b1 - u_b0): whether edge b
-///              enters the other wedge between its ends; exactly 0 from the ends on, 1 from w_b inside
+///              W_b = S(k + (v_b - u_b0)/w_b) S(k + (u_b1 - v_b)/w_b), 1/w_b = 1/w + 2/(u_b1 - u_b0): whether edge
+///              b enters the other wedge between its ends; exactly 0 from k w_b beyond them on, k = 0.1
 ///   entry      v_b, how far beyond the other edge's line: 0 but for wedges narrower than a right angle, see
 ///              wedge_entry()
 ///   parallel   P = S((s^2 - s_0^2)/(s_1^2 - s_0^2)): parallel edges have no normal; vertices carry them
@@ -123,6 +123,10 @@ struct EdgeWindow {
   S inverse_length;        ///< 1/l; 0 where there is nothing to divide by
 };
 
+/// How far beyond its end an edge has weight, as a multiple of the fade. Bodies whose sides are aligned touch at
+/// the ends of edges, where vertices do not push them apart: k = 0 would let them sink into each other.
+inline constexpr double k_window_reach = 0.1;
+
 /// The fade is never longer than half of the edge, so that at least one of the two factors is 1.
 ///
 /// @param start   u_0: how far the start lies beyond the other line [m]
@@ -136,8 +140,8 @@ template <typename S>
   r.inverse_length = select(has_length, S(1), S(0)) / select(has_length, length, S(1));
   r.alpha = select(has_length, S(S(0) - start * r.inverse_length), S(0.5));
   r.entry = r.alpha + shift * r.inverse_length;
-  r.from_start = S(2) * r.entry + (shift - start) * inverse_window;
-  r.from_end = S(2) * (S(1) - r.entry) + (length + start - shift) * inverse_window;
+  r.from_start = S(k_window_reach) + S(2) * r.entry + (shift - start) * inverse_window;
+  r.from_end = S(k_window_reach) + S(2) * (S(1) - r.entry) + (length + start - shift) * inverse_window;
   r.weight = smoothstep5<S>(r.from_start) * smoothstep5<S>(r.from_end);
   return r;
 }
@@ -276,26 +280,31 @@ template <typename S>
   return EntryRatio<S>(select(cosine < S(0) - wide_cos, S(-1), widened)).value;
 }
 
-/// How far beyond the other line an edge enters the other wedge, v = s D_1 cap(x), x = ratio depth/(s D_1): at
-/// most D_1 along the edge. cap(x) = x - ramp(x - 1) + ramp(-x - 1).
+/// How far along an edge its entry may be from its crossing, at most, as a multiple of D_1.
+inline constexpr double k_farthest_entry = 0.25;
+
+/// How far beyond the other line an edge enters the other wedge, v = s M cap(x), x = ratio depth/(s M), M =
+/// k_farthest_entry D_1: exact up to 3/4 M along the edge, and never beyond M, which bounds the search for
+/// edges. cap(x) = x - ramp(x - 1) + ramp(-x - 1).
 template <typename S>
 struct EntryShift {
   S value;     ///< v [m]
   S by_place;  ///< dv/d(ratio depth) = cap'
-  S by_sine;   ///< dv/ds = D_1 (cap - x cap') [m]
+  S by_sine;   ///< dv/ds = M (cap - x cap') [m]
 
   /// @param place         ratio times depth [m]
   /// @param inverse_sine  1/s
   template <typename T>
   EntryShift(const S& place, const S& sine, const S& inverse_sine, const ConvexEdgeSettings<T>& settings) {
     constexpr double k_ramp = 0.25;
-    const S x = place * inverse_sine * S(settings.inverse_deepest);
+    const S farthest = S(k_farthest_entry) * S(settings.deepest),
+            x = place * inverse_sine * S(1.0 / k_farthest_entry) * S(settings.inverse_deepest);
     const SmoothRamp<S> above(x - S(1), S(k_ramp), S(1.0 / k_ramp)),
         below(S(-1) - x, S(k_ramp), S(1.0 / k_ramp));
     const S cap = x - above.value + below.value;
     by_place = S(1) - above.slope - below.slope;
-    value = S(settings.deepest) * sine * cap;
-    by_sine = S(settings.deepest) * (cap - x * by_place);
+    value = farthest * sine * cap;
+    by_sine = farthest * (cap - x * by_place);
   }
 };
 

@@ -179,7 +179,7 @@ TEST_CASE("edge_edge: the distance is that of the lines, the witness points are 
   }
 }
 
-TEST_CASE("edge_edge: a contact ends where an edge does, and is whole from the fade on",
+TEST_CASE("edge_edge: a contact ends just beyond an edge, and is whole from the fade on",
           "[collision][property]") {
   Random random(2);
   const double w = ContactConfig().edge_smoothing;
@@ -195,13 +195,13 @@ TEST_CASE("edge_edge: a contact ends where an edge does, and is whole from the f
       return contact_of(edges).windows[0].weight;
     };
     CAPTURE(trial, pair.sine, across, fade);
-    const double rounding = 1e-12;
-    for (const double beyond : {rounding, 1e-6, 0.1 * w, w, across}) {
+    const double reach = k_window_reach * fade;
+    for (const double beyond : {1e-9 + reach, 2.0 * reach, fade, across}) {
       CHECK(window_at(-beyond) == 0.0);
       CHECK(window_at(across + beyond) == 0.0);
     }
-    for (const double share : {0.02, 0.2, 0.5, 0.9}) {
-      const double expected = smoothstep5(share);
+    for (const double share : {0.0, 0.02, 0.2, 0.5, 0.9}) {
+      const double expected = smoothstep5(k_window_reach + share);
       CHECK(close(window_at(share * fade), expected, 1e-8, 1e-10));
       CHECK(close(window_at(across - share * fade), expected, 1e-8, 1e-10));
     }
@@ -220,7 +220,7 @@ TEST_CASE("edge_edge: an edge enters a narrow wedge where its line does, and a w
     const TwoEdges edges = crossing_edges(random);
     const EdgeEdge<double> pair = contact_of(edges);
     const ConvexEdge<double>* const both[2] = {&edges.A, &edges.B};
-    const double deepest = edge_settings().deepest;
+    const double farthest = k_farthest_entry * edge_settings().deepest;
     if (!(pair.line_distance < -0.5 * edge_settings().band)) continue;  // delta = -d_0 from there on
     for (int b = 0; b < 2; ++b) {
       const ConvexEdge<double>&edge = *both[b], &other = *both[1 - b];
@@ -236,7 +236,7 @@ TEST_CASE("edge_edge: an edge enters a narrow wedge where its line does, and a w
         sharpest = std::min(sharpest, cosine);
         bluntest = std::min(bluntest, std::abs(cosine));
       }
-      if (sharpest < -0.9 || shift > 0.7 * deepest) continue;  // beyond the smooth form, the cap
+      if (sharpest < -0.9 || shift > 0.7 * farthest) continue;  // beyond the smooth form, the cap
       if (shift == 0.0) {
         ++wide;
         CHECK(std::abs(entry - at_crossing) <= 0.01 * pair.depth / pair.sine);  // 5/32 of the ramp

@@ -10,6 +10,7 @@
 
 #include <Eigen/Geometry>
 
+#include "collision/manifold/convex_edges.h"
 #include "collision/manifold/flush_faces.h"
 #include "engine/row_lanes.h"
 
@@ -209,16 +210,14 @@ Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices
   bound.setZero();
   bound[k_ball_radius] = k_no_edge;
   bound[k_narrowest] = 1.0;
-  std::vector<int> corners;
   std::vector<Vec3<double>> ends, normals;
   for (const int i : group) {
     if (i < 0) continue;
     const MeshEdge& edge = edges[at(i)];
-    for (const int end : {edge.start, edge.end}) {
-      if (std::find(corners.begin(), corners.end(), end) != corners.end()) continue;
-      corners.push_back(end);
-      ends.push_back(vertices.col(end));
-    }
+    const Vec3<double> a = vertices.col(edge.start), b = vertices.col(edge.end),
+                       beyond = 0.5 * k_window_reach * (b - a);  // k w_b along the edge, at most
+    ends.push_back(a - beyond);
+    ends.push_back(b + beyond);
     for (const Vec3<double>& normal : edge.face_normals) {
       if (std::find(normals.begin(), normals.end(), normal) == normals.end()) normals.push_back(normal);
     }

@@ -81,11 +81,15 @@ template <typename P, typename T>
   // s delta, smooth_ramp(x; w) being at most 5/32 w more than x; and s |v_A|, s |v_B|.
   const P delta = fma(P(T(0.08) * settings.band), sine,
                       select(is_sideways, abs(unsigned_distance), max(P(0) - distance, P(0)))),
-          farthest_shift = P(settings.deepest) * squared;
+          farthest_shift = P(T(k_farthest_entry) * settings.deepest) * squared;
   const P shift_A = min(B.entry_ratio * delta, farthest_shift),
           shift_B = min(A.entry_ratio * delta, farthest_shift);
-  const P windows = min(min(P(0) - u_A, fma(squared, A.length, u_A)) + shift_A,
-                        min(P(0) - u_B, fma(squared, B.length, u_B)) + shift_B);
+  // How far windows reach beyond ends, times s.
+  const P fade = P(T(k_window_reach) / settings.inverse_window) * sine,
+          half = P(T(0.5 * k_window_reach)) * squared;
+  const P windows =
+      min(min(P(0) - u_A, fma(squared, A.length, u_A)) + (shift_A + min(fade, half * abs(A.length))),
+          min(P(0) - u_B, fma(squared, B.length, u_B)) + (shift_B + min(fade, half * abs(B.length))));
   return min(min(windows, depth) + P(rounding), squared + P(k_edge_rounding<T> - settings.parallel_squared));
 }
 

@@ -219,7 +219,8 @@ inline void EdgeSearch::place_bounds(int side, int level, int first) {
   select(is_open, P(2), P::load(from + k_cone_open * stride)).store(to + k_cone_open * W);
   const P entry_ratio =
       largest_entry_ratio<P>(P::load(from + k_narrowest * stride), widened_cos, widened_sin);
-  select(entry_ratio > P(0), P(settings_.deepest), P(0)).store(to + k_aside * W);
+  select(entry_ratio > P(0), P(static_cast<float>(k_farthest_entry) * settings_.deepest), P(0))
+      .store(to + k_aside * W);
 }
 
 /// The numbers of an EdgeCone, pair by pair.

@@ -36,7 +36,7 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, 
   for (int side = 0; side < 2; ++side) {
     const bool may_be_narrow =
         largest_entry_ratio<double>(bodies[1 - side]->edges.narrowest - 1e-6, cone_cos, cone_sin) > 0.0;
-    entry_shift[side] = may_be_narrow ? edges.deepest : T(0);
+    entry_shift[side] = may_be_narrow ? static_cast<T>(k_farthest_entry) * edges.deepest : T(0);
   }
 }
 
