@@ -42,9 +42,9 @@ struct ContactConfig {
   bool edge_sdf = false;  ///< contacts where an edge enters and leaves the other body's solid
 
   // Edge-edge contacts.
-  double edge_smoothing = 1.6e-2;  ///< w: length over which a contact fades at the end of an edge, > 0
-  double cone_smoothing = 0.2;  ///< w_c: angle over which it fades at the border of a normal cone [rad], > 0
-  double parallel_sine = 0.02;  ///< s_1: sine of the angle between edges below which it fades, in (0, 1)
+  double edge_smoothing = 4e-3;  ///< w: length inside of an edge's end over which a contact fades in, > 0
+  double cone_smoothing = 0.2;   ///< w_c: angle over which it fades at the border of a normal cone [rad], > 0
+  double parallel_sine = 0.02;   ///< s_1: sine of the angle between edges below which it fades, in (0, 1)
 
   // Selection of edges (and of vertices where a body limits them).
   double selection_band = 1.6e-2;  ///< range of metrics over which a candidate's weight goes from 0 to 1, > 0

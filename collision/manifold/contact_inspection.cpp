@@ -79,7 +79,7 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
       const EdgeContactDetails details =
           edges.details(X_WB[at(A)], X_WB[at(B)], contact.feature, prepared.edges);
       const EdgeEdge<double>& of = details.pair;
-      indicators.window = of.windows[0].weight * of.windows[1].weight * of.parallel * of.beside;
+      indicators.window = of.windows[0].weight * of.windows[1].weight * of.parallel;
       indicators.cone = of.cones[0] * of.cones[1];
       indicators.gate = of.shallow * details.gates.both;
       indicators.selection = details.chosen[0] * details.chosen[1] * prepared.edges_left();

@@ -9,19 +9,19 @@
 ///   cone       G_b = (S(1/2 + n_b.(t_b x f_b1)/w_c) - S(1/2 + n_b.(t_b x f_b2)/w_c)) S(8 n_b.b_b),
 ///              n_A = n, n_B = -n, b_b the bisector of both faces: whether n_b lies in the edge's normal cone
 ///   window     u_b0, u_b1: how far the two ends of the edge lie beyond the other edge's line, seen along n;
-///              W_b = S(1/2 + u_b1/w) - S(1/2 + u_b0/w): whether that line passes between the ends
+///              W_b = S(k + (v_b - u_b0)/w_b) S(k + (u_b1 - v_b)/w_b), 1/w_b = 1/w + 2/(u_b1 - u_b0): whether edge
+///              b enters the other wedge between its ends; exactly 0 from k w_b beyond them on, k = 0.1
+///   entry      v_b, how far beyond the other edge's line: 0 but for wedges narrower than a right angle, see
+///              wedge_entry()
 ///   parallel   P = S((s^2 - s_0^2)/(s_1^2 - s_0^2)): parallel edges have no normal; vertices carry them
-///   witness    x_b = a_b + alpha_b L_b t_b, alpha_b the mean of the window's slope over the edge:
-///              the crossing, or, near an end, a point short of it
+///   witness    x_b = a_b - u_b0/s t_b: the crossing, seen along n
 ///   shallow    F = S((D_1 + d_0)/(D_1 - D_0)): overlaps deeper than D_1 are not of two edges
-///   beside     E = S(2 - e^2/w^2), e: how far x_A and x_B lie beside each other, seen along n,
-///              where lines cross beyond the ends
-///   weight     G_A G_B W_A W_B P F E times both gates
+///   weight     G_A G_B W_A W_B P F times both gates
 /// Two edges of convex polyhedra are their closest features if and only if n lies in both cones and each line
 /// passes between the other's ends (the Gauss maps of both edges cross), so that what is left out is not in
-/// contact. Cones and windows are differences of the same step at both sides. Therefore they add up: an edge
-/// that is divided, or bevelled, keeps the sum of its weights and their moment (divided edges where s > 1/2:
-/// at smaller angles E fades parts that end near the crossing), and the edge of a flat face weighs exactly 0.
+/// contact. Cones are differences of the same step at both sides. Therefore they add up: edges that an edge is
+/// bevelled into have its weight in sum, and the edge of a flat face weighs exactly 0. Windows do not: within
+/// 0.1 w of a bend, where one edge ends and the next begins, the vertex carries.
 ///
 /// A gate is 1 where the body's solid agrees that the wedge of the edge is its surface nearby, and 0 where it
 /// has another surface that is much nearer, as the far rim of a shelf has on which a book lies:
@@ -64,6 +64,7 @@ struct ConvexEdgeSettings {
   T inverse_parallel;         ///< 1/(s_1^2 - s_0^2)
   T band;                     ///< 8 tau_p [m]
   T deepest;                  ///< D_1 [m]
+  T inverse_deepest;          ///< 1/D_1 [1/m]
   T inverse_deepening;        ///< 1/(D_1 - D_0) [1/m]
   T inverse_gate;             ///< 1/(4 tau_p) [1/m]
   T wedge_smoothing_squared;  ///< tau_p^2 [m^2]
@@ -78,6 +79,7 @@ struct ConvexEdgeSettings {
     inverse_parallel = static_cast<T>(1.0 / (s1 * s1 - s0 * s0));
     band = static_cast<T>(8.0 * tau);
     deepest = static_cast<T>(0.75 * inradius);
+    inverse_deepest = static_cast<T>(1.0 / (0.75 * inradius));
     inverse_deepening = static_cast<T>(4.0 / inradius);
     inverse_gate = static_cast<T>(0.25 / tau);
     wedge_smoothing_squared = static_cast<T>(tau * tau);
@@ -107,55 +109,54 @@ template <typename S>
   return {s * x[0], s * x[1], s * x[2]};
 }
 
-template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART S clamped(const S& x) {
-  return select(x < S(0), S(0), select(x > S(1), S(1), x));
-}
-
 }  // namespace convex_edges_detail
 
 // Window ----------------------------------------------------------------------------------------------------
 
-/// Zeroth and first moment of the slope of S over [x0, x0 + h].
+/// Where an edge crosses the other line, and how far inside of its ends it enters the other wedge.
 template <typename S>
 struct EdgeWindow {
-  S x0, h;                      ///< h >= 0
-  S weight;                     ///< W = S(x0 + h) - S(x0)
-  S mean;                       ///< of x under S', in [0, 1]
-  S alpha;                      ///< (mean - x0)/h, in [0, 1]
-  S inverse_h, inverse_weight;  ///< 0 where there is nothing to divide by
+  S alpha;                 ///< of the crossing: 0 at the start of the edge, 1 at its end
+  S entry;                 ///< of the entry
+  S from_start, from_end;  ///< of the entry, seen along n, as a multiple of the fade w_b
+  S weight;                ///< W = S(from_start) S(from_end)
+  S inverse_length;        ///< 1/l; 0 where there is nothing to divide by
 };
 
+/// How far beyond its end an edge has weight, as a multiple of the fade. Bodies whose sides are aligned touch at
+/// the ends of edges, where vertices do not push them apart: k = 0 would let them sink into each other.
+inline constexpr double k_window_reach = 0.1;
+
+/// The fade is never longer than half of the edge, so that at least one of the two factors is 1.
+///
+/// @param start   u_0: how far the start lies beyond the other line [m]
+/// @param length  l = u_1 - u_0: of the edge, across the other line [m]
+/// @param shift   v: how far beyond the other line the edge enters the other wedge [m]
 template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART EdgeWindow<S> edge_window(const S& x0, const S& h) {
-  using namespace convex_edges_detail;
-  // Exact polynomials in the middle m and the width k of the part within [0, 1]: differences of S and of its
-  // first moment would cancel for edges that are short, or nearly parallel.
-  const S begin = clamped(x0), end = clamped(S(x0 + h));
-  const S m = S(0.5) * (begin + end), k = end - begin, k2 = k * k, q = m * (S(1) - m);
-  const S slope = S(30) * q * q + k2 * (S(2.5) - S(15) * q + S(0.375) * k2);  // W/k
-  EdgeWindow<S> r{x0, h, k * slope, S(0), S(0), S(0), S(0)};
-  const S tiny = S(1e-30);
-  const auto has_weight = r.weight > tiny;
-  r.inverse_weight = select(has_weight, S(1), S(0)) / select(has_weight, r.weight, S(1));
-  const S ratio = k * k2 * r.inverse_weight;  // k^2/(W/k)
-  r.mean = m + ratio * (S(1) - S(2) * m) * (S(5) * q - S(0.75) * k2);
-  const auto has_length = h > S(1e-12);
-  r.inverse_h = select(has_length, S(1), S(0)) / select(has_length, h, S(1));
-  r.alpha = select(has_length, S((r.mean - x0) * r.inverse_h), S(0.5));
+[[nodiscard]] ABUT_KERNEL_PART EdgeWindow<S> edge_window(const S& start, const S& length, const S& shift,
+                                                         const S& inverse_window) {
+  EdgeWindow<S> r;
+  const auto has_length = length > S(1e-12);
+  r.inverse_length = select(has_length, S(1), S(0)) / select(has_length, length, S(1));
+  r.alpha = select(has_length, S(S(0) - start * r.inverse_length), S(0.5));
+  r.entry = r.alpha + shift * r.inverse_length;
+  r.from_start = S(k_window_reach) + S(2) * r.entry + (shift - start) * inverse_window;
+  r.from_end = S(k_window_reach) + S(2) * (S(1) - r.entry) + (length + start - shift) * inverse_window;
+  r.weight = smoothstep5<S>(r.from_start) * smoothstep5<S>(r.from_end);
   return r;
 }
 
-/// VJP: dL/d(x0, h) given dL/d(W, alpha).
+/// VJP: dL/d(start, length, shift) given dL/d(W, alpha).
 template <typename S>
-ABUT_KERNEL_PART void edge_window_vjp(const EdgeWindow<S>& r, const S& weight_bar, const S& alpha_bar,
-                                      S& x0_bar, S& h_bar) {
-  const S x1 = r.x0 + r.h, slope0 = smoothstep5_dx<S>(r.x0), slope1 = smoothstep5_dx<S>(x1);
-  const S mean_bar = alpha_bar * r.inverse_h, by_weight = mean_bar * r.inverse_weight;
-  const S at1 = slope1 * (weight_bar + by_weight * (x1 - r.mean));
-  const S at0 = slope0 * (by_weight * (r.mean - r.x0) - weight_bar);
-  x0_bar = at0 + at1 - mean_bar;
-  h_bar = at1 - mean_bar * r.alpha;
+ABUT_KERNEL_PART void edge_window_vjp(const EdgeWindow<S>& r, const S& inverse_window, const S& weight_bar,
+                                      const S& alpha_bar, S& start_bar, S& length_bar, S& shift_bar) {
+  const S from_start_bar = weight_bar * smoothstep5_dx<S>(r.from_start) * smoothstep5<S>(r.from_end),
+          from_end_bar = weight_bar * smoothstep5_dx<S>(r.from_end) * smoothstep5<S>(r.from_start);
+  const S entry_bar = S(2) * (from_start_bar - from_end_bar) * r.inverse_length,
+          crossing_bar = alpha_bar * r.inverse_length;
+  shift_bar = entry_bar + (from_start_bar - from_end_bar) * inverse_window;
+  start_bar = S(0) - shift_bar - crossing_bar;
+  length_bar = from_end_bar * inverse_window - entry_bar * r.entry - crossing_bar * r.alpha;
 }
 
 // Bisector, normal cone, wedge ------------------------------------------------------------------------------
@@ -232,6 +233,81 @@ template <typename S, typename T>
   return {S(0.5) * (y1 + y2 + squared * inverse), S(0.5) * (S(1) + y * inverse)};
 }
 
+// Entry into a narrow wedge ---------------------------------------------------------------------------------
+
+/// The wedge of edge b, seen along t_b, lies at the depth 1 below its edge between r_2 and -r_1 along
+/// n_b x t_b, r_k = -c_k/sqrt(1 - c_k^2), c_k = f_bk.n_b. If both r_k <= 0 that includes 0, where the other line
+/// crosses it. Otherwise the place next to 0 is max(r_2, 0) - max(r_1, 0), here with the smooth form
+///   r(c) = ramp(-c)/sqrt(1 + 0.01 - c^2)
+inline constexpr double k_entry_ramp = 0.05, k_entry_sharpest = 1.01;
+
+/// r and its slope.
+template <typename S>
+struct EntryRatio {
+  S value, slope;
+
+  explicit EntryRatio(const S& c) {
+    const S inverse = reciprocal_sqrt(S(S(k_entry_sharpest) - c * c));
+    const SmoothRamp<S> ramp(S(0) - c, S(k_entry_ramp), S(1.0 / k_entry_ramp));
+    value = ramp.value * inverse;
+    slope = inverse * (c * inverse * value - ramp.slope);
+  }
+};
+
+/// Place of the entry along n_b x t_b, at the depth 1.
+template <typename S>
+struct WedgeEntry {
+  S ratio;
+  S slopes[2];  ///< with respect to c_1, c_2
+};
+
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART WedgeEntry<S> wedge_entry(const ConvexEdge<S>& edge, const Vec3<S>& outward) {
+  using convex_edges_detail::dot;
+  const EntryRatio<S> first(dot(edge.face_normals[0], outward)), second(dot(edge.face_normals[1], outward));
+  return {second.value - first.value, {S(0) - first.slope, second.slope}};
+}
+
+/// r of the face normals of an edge at any n_b that its cone lets pass, at most.
+///
+/// @param cosine             f_1.f_2
+/// @param wide_cos, wide_sin  of the angle by which n_b may leave the normal cone
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART S largest_entry_ratio(const S& cosine, const S& wide_cos, const S& wide_sin) {
+  using std::sqrt;
+  const S squared = S(1) - cosine * cosine;
+  const S widened = cosine * wide_cos - sqrt(select(squared > S(0), squared, S(0))) * wide_sin;
+  return EntryRatio<S>(select(cosine < S(0) - wide_cos, S(-1), widened)).value;
+}
+
+/// How far along an edge its entry may be from its crossing, at most, as a multiple of D_1.
+inline constexpr double k_farthest_entry = 0.25;
+
+/// How far beyond the other line an edge enters the other wedge, v = s M cap(x), x = ratio depth/(s M), M =
+/// k_farthest_entry D_1: exact up to 3/4 M along the edge, and never beyond M, which bounds the search for
+/// edges. cap(x) = x - ramp(x - 1) + ramp(-x - 1).
+template <typename S>
+struct EntryShift {
+  S value;     ///< v [m]
+  S by_place;  ///< dv/d(ratio depth) = cap'
+  S by_sine;   ///< dv/ds = M (cap - x cap') [m]
+
+  /// @param place         ratio times depth [m]
+  /// @param inverse_sine  1/s
+  template <typename T>
+  EntryShift(const S& place, const S& sine, const S& inverse_sine, const ConvexEdgeSettings<T>& settings) {
+    constexpr double k_ramp = 0.25;
+    const S farthest = S(k_farthest_entry) * S(settings.deepest),
+            x = place * inverse_sine * S(1.0 / k_farthest_entry) * S(settings.inverse_deepest);
+    const SmoothRamp<S> above(x - S(1), S(k_ramp), S(1.0 / k_ramp)),
+        below(S(-1) - x, S(k_ramp), S(1.0 / k_ramp));
+    const S cap = x - above.value + below.value;
+    by_place = S(1) - above.slope - below.slope;
+    value = farthest * sine * cap;
+    by_sine = farthest * (cap - x * by_place);
+  }
+};
+
 // The contact -----------------------------------------------------------------------------------------------
 
 /// A pair of edges, but for the gates.
@@ -246,18 +322,20 @@ struct EdgeEdge {
   Wedge<S> wedges[2];  ///< at the probe
   // What derivatives need.
   S sign, inverse_sine, sine;
-  S cones[2], parallel, shallow, beside;
+  S cones[2], parallel, shallow;
   EdgeWindow<S> windows[2];
   Vec3<S> witnesses[2];
   Bisector<S> bisectors[2];
-  S depth;  ///< delta [m]
+  S depth;                   ///< delta [m]
+  WedgeEntry<S> entries[2];  ///< into the wedge of each edge
 };
 
-/// How far both witness points lie beside each other, seen along n, squared [m^2].
-template <typename S>
-[[nodiscard]] ABUT_KERNEL_PART S squared_offset(const EdgeEdge<S>& pair) {
-  const Vec3<S> apart = convex_edges_detail::plus(pair.witnesses[1], S(-1), pair.witnesses[0]);
-  return convex_edges_detail::dot(apart, apart) - pair.line_distance * pair.line_distance;
+/// The shift v_b of edge b. It enters the wedge of the other edge.
+template <typename S, typename T>
+[[nodiscard]] ABUT_KERNEL_PART EntryShift<S> entry_shift(const EdgeEdge<S>& pair, int b,
+                                                         const ConvexEdgeSettings<T>& settings) {
+  return EntryShift<S>(S(pair.sign * pair.depth * pair.entries[1 - b].ratio), pair.sine, pair.inverse_sine,
+                       settings);
 }
 
 /// @param radii  r_A, r_B [m]
@@ -287,18 +365,18 @@ template <typename S, typename T>
   const S u_A = -dot(cross(B.direction, unsigned_normal), between),
           u_B = dot(cross(unsigned_normal, A.direction), between);
   const S inverse_window = S(settings.inverse_window);
-  r.windows[0] = edge_window(S(S(0.5) + u_A * inverse_window), S(r.sine * A.length * inverse_window));
-  r.windows[1] = edge_window(S(S(0.5) + u_B * inverse_window), S(r.sine * B.length * inverse_window));
+  r.depth = smooth_ramp<S>(-r.line_distance, S(0.5) * S(settings.band));
+  r.entries[0] = wedge_entry(A, r.normal);
+  r.entries[1] = wedge_entry(B, inward);
+  r.windows[0] = edge_window(u_A, S(r.sine * A.length), entry_shift(r, 0, settings).value, inverse_window);
+  r.windows[1] = edge_window(u_B, S(r.sine * B.length), entry_shift(r, 1, settings).value, inverse_window);
   r.shallow = smoothstep5<S>((r.line_distance + S(settings.deepest)) * S(settings.inverse_deepening));
   r.witnesses[0] = plus(A.start, S(r.windows[0].alpha * A.length), A.direction);
   r.witnesses[1] = plus(B.start, S(r.windows[1].alpha * B.length), B.direction);
-  r.beside = smoothstep5<S>(S(2) - squared_offset(r) * inverse_window * inverse_window);
   r.weight = (r.cones[0] * r.cones[1]) * (r.windows[0].weight * r.windows[1].weight) *
-             (r.parallel * r.shallow * r.beside);  // the same whichever is A
+             (r.parallel * r.shallow);  // the same whichever is A
   const Vec3<S> middle = scaled(S(0.5), plus(r.witnesses[0], S(1), r.witnesses[1]));
   r.point = plus(middle, S(S(0.5) * (radii[0] - radii[1])), r.normal);
-  const S band = S(settings.band);
-  r.depth = smooth_ramp<S>(-r.line_distance, S(0.5) * band);
   r.probe = plus(middle, S(S(-0.5) * r.depth), plus(r.bisectors[0].b, S(1), r.bisectors[1].b));
   r.wedges[0] = wedge_distance(A, plus(r.probe, S(-1), r.witnesses[0]), settings);
   r.wedges[1] = wedge_distance(B, plus(r.probe, S(-1), r.witnesses[1]), settings);
@@ -384,38 +462,11 @@ ABUT_KERNEL_PART void edge_edge_vjp(const ConvexEdge<S>& A, const ConvexEdge<S>&
     probe_bar = plus(probe_bar, S(1), from_edge_bar);
   }
 
-  // Probe, depth.
-  const Vec3<S> bisectors = plus(r.bisectors[0].b, S(1), r.bisectors[1].b);
-  depth_bar = depth_bar - S(0.5) * dot(probe_bar, bisectors);
-  line_bar = line_bar - depth_bar * smooth_ramp_dx<S>(-r.line_distance, S(0.5) * S(settings.band));
-
-  // Shallow, beside.
-  const S inverse_window = S(settings.inverse_window), inverse_square = inverse_window * inverse_window;
-  const S window_weight = r.windows[0].weight * r.windows[1].weight, cone_weight = r.cones[0] * r.cones[1];
-  const S but_for_fades = bar.weight * cone_weight * window_weight;
-  line_bar = line_bar +
-             but_for_fades * r.parallel * r.beside * S(settings.inverse_deepening) *
-                 smoothstep5_dx<S>((r.line_distance + S(settings.deepest)) * S(settings.inverse_deepening));
-  const S offset_bar = but_for_fades * r.parallel * r.shallow * S(-2) *
-                       inverse_square *  // 2 d(squared offset)
-                       smoothstep5_dx<S>(S(2) - squared_offset(r) * inverse_square);
-  const Vec3<S> apart = plus(r.witnesses[1], S(-1), r.witnesses[0]);
-  witness_bar[0] = plus(witness_bar[0], S(-offset_bar), apart);
-  witness_bar[1] = plus(witness_bar[1], offset_bar, apart);
-  line_bar = line_bar - offset_bar * r.line_distance;
-
-  // Point, witness points, distance.
-  Vec3<S> normal_bar = plus(bar.normal, S(S(0.5) * (radii[0] - radii[1])), bar.point);
-  const S midway_bar = S(0.5) * dot(bar.point, r.normal);
-  radii_bar[0] = bar.gates[0] + midway_bar - bar.distance;
-  radii_bar[1] = bar.gates[1] - midway_bar - bar.distance;
+  // Windows, entries.
+  const S cone_weight = r.cones[0] * r.cones[1], window_weight = r.windows[0].weight * r.windows[1].weight,
+          fade = r.parallel * r.shallow, inverse_window = S(settings.inverse_window);
   const Vec3<S> middle_bar = plus(bar.point, S(1), probe_bar);
-  const Vec3<S> between = plus(B.start, S(-1), A.start);
-  normal_bar = plus(normal_bar, line_bar, between);
-  Vec3<S> between_bar = scaled(line_bar, r.normal);
-
-  // Windows.
-  const S fade = r.parallel * r.shallow * r.beside;
+  Vec3<S> normal_bar = plus(bar.normal, S(S(0.5) * (radii[0] - radii[1])), bar.point);
   S sine_bar = S(0), u_bar[2];
   for (int b = 0; b < 2; ++b) {
     const ConvexEdge<S>& edge = *edges[b];
@@ -424,14 +475,41 @@ ABUT_KERNEL_PART void edge_edge_vjp(const ConvexEdge<S>& A, const ConvexEdge<S>&
     edge_bar.start = plus(edge_bar.start, S(1), x_bar);
     edge_bar.direction = plus(edge_bar.direction, S(r.windows[b].alpha * edge.length), x_bar);
     const S along = dot(x_bar, edge.direction);
-    S h_bar;
-    edge_window_vjp(r.windows[b], S(bar.weight * cone_weight * fade * r.windows[1 - b].weight),
-                    S(along * edge.length), u_bar[b], h_bar);
-    u_bar[b] = u_bar[b] * inverse_window;
-    h_bar = h_bar * inverse_window;
-    edge_bar.length = along * r.windows[b].alpha + h_bar * r.sine;
-    sine_bar = sine_bar + h_bar * edge.length;
+    S length_bar, shift_bar;
+    edge_window_vjp(r.windows[b], inverse_window,
+                    S(bar.weight * cone_weight * fade * r.windows[1 - b].weight), S(along * edge.length),
+                    u_bar[b], length_bar, shift_bar);
+    edge_bar.length = along * r.windows[b].alpha + length_bar * r.sine;
+    const EntryShift<S> shift = entry_shift(r, b, settings);
+    sine_bar = sine_bar + length_bar * edge.length + shift_bar * shift.by_sine;
+    const int other = 1 - b;
+    const S place_bar = r.sign * shift_bar * shift.by_place, ratio_bar = place_bar * r.depth;
+    depth_bar = depth_bar + place_bar * r.entries[other].ratio;
+    const S out = other == 0 ? ratio_bar : S(0) - ratio_bar;  // n_b = +-n
+    for (int k = 0; k < 2; ++k) {
+      const S cosine_bar = out * r.entries[other].slopes[k];
+      Vec3<S>& face_bar = edges_bar[other]->face_normals[k];
+      face_bar = plus(face_bar, cosine_bar, r.normal);
+      normal_bar = plus(normal_bar, cosine_bar, edges[other]->face_normals[k]);
+    }
   }
+
+  // Probe, depth, shallow.
+  depth_bar = depth_bar - S(0.5) * dot(probe_bar, plus(r.bisectors[0].b, S(1), r.bisectors[1].b));
+  line_bar = line_bar - depth_bar * smooth_ramp_dx<S>(-r.line_distance, S(0.5) * S(settings.band));
+  const S but_for_fades = bar.weight * cone_weight * window_weight;
+  line_bar = line_bar +
+             but_for_fades * r.parallel * S(settings.inverse_deepening) *
+                 smoothstep5_dx<S>((r.line_distance + S(settings.deepest)) * S(settings.inverse_deepening));
+
+  // Distance, point.
+  const S midway_bar = S(0.5) * dot(bar.point, r.normal);
+  radii_bar[0] = bar.gates[0] + midway_bar - bar.distance;
+  radii_bar[1] = bar.gates[1] - midway_bar - bar.distance;
+  const Vec3<S> between = plus(B.start, S(-1), A.start);
+  normal_bar = plus(normal_bar, line_bar, between);
+  Vec3<S> between_bar = scaled(line_bar, r.normal);
+
   // u_A = -(t_B x m).D, u_B = (m x t_A).D, with the unsigned normal m and D from A to B.
   const Vec3<S> m = scaled(r.sign, r.normal);
   between_bar = plus(plus(between_bar, S(-u_bar[0]), cross(B.direction, m)), u_bar[1], cross(m, A.direction));
@@ -458,7 +536,7 @@ ABUT_KERNEL_PART void edge_edge_vjp(const ConvexEdge<S>& A, const ConvexEdge<S>&
         scaled(r.bisectors[b].inverse_length, plus(bisector_bar[b], S(-dot(unit, bisector_bar[b])), unit));
     for (Vec3<S>& face_bar : edges_bar[b]->face_normals) face_bar = plus(face_bar, S(1), sum_bar);
   }
-  const S parallel_bar = but_for_fades * r.shallow * r.beside;
+  const S parallel_bar = but_for_fades * r.shallow;
   const S squared = r.sine * r.sine;
   const S squared_bar =
       parallel_bar * S(settings.inverse_parallel) *

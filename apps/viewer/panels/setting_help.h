@@ -77,7 +77,7 @@ inline constexpr ContactHelp k_contact_help[] = {
     {"flush_faces", 0, 0, "A flat face that lies flush on a convex solid touches with few of its points, which push as all would."},
     {"activity_smoothing", 1e-5, 0.1, "tau_p: contacts fade in from distance 4 tau_p to -4 tau_p; larger is smoother and "
                                       "acts from farther away."},
-    {"edge_smoothing", 1e-4, 0.2, "w: length over which the contact of two edges fades at their ends."},
+    {"edge_smoothing", 1e-4, 0.2, "w: length inside of their ends over which a contact of two edges fades in."},
     {"cone_smoothing", 1e-2, 1.0, "w_c: angle over which it fades at the border of an edge's normal cone [rad]."},
     {"parallel_sine", 1e-3, 0.5, "s_1: sine of the angle between two edges below which it fades: vertices carry parallel edges."},
     {"selection_band", 1e-4, 1.0, "Range of depths over which the selection of edges (and limited vertices) fades in; "

@@ -10,6 +10,7 @@
 
 #include <Eigen/Geometry>
 
+#include "collision/manifold/convex_edges.h"
 #include "collision/manifold/flush_faces.h"
 #include "engine/row_lanes.h"
 
@@ -208,19 +209,19 @@ Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices
   Eigen::Matrix<double, k_edge_bound_columns, 1> bound;
   bound.setZero();
   bound[k_ball_radius] = k_no_edge;
-  std::vector<int> corners;
+  bound[k_narrowest] = 1.0;
   std::vector<Vec3<double>> ends, normals;
   for (const int i : group) {
     if (i < 0) continue;
     const MeshEdge& edge = edges[at(i)];
-    for (const int end : {edge.start, edge.end}) {
-      if (std::find(corners.begin(), corners.end(), end) != corners.end()) continue;
-      corners.push_back(end);
-      ends.push_back(vertices.col(end));
-    }
+    const Vec3<double> a = vertices.col(edge.start), b = vertices.col(edge.end),
+                       beyond = 0.5 * k_window_reach * (b - a);  // k w_b along the edge, at most
+    ends.push_back(a - beyond);
+    ends.push_back(b + beyond);
     for (const Vec3<double>& normal : edge.face_normals) {
       if (std::find(normals.begin(), normals.end(), normal) == normals.end()) normals.push_back(normal);
     }
+    bound[k_narrowest] = std::min(bound[k_narrowest], edge.face_normals[0].dot(edge.face_normals[1]));
   }
   if (ends.empty()) return bound;
   constexpr double k_rounding = 1e-4;  // [rad]
@@ -262,23 +263,31 @@ double cost_of_edges(const Points& vertices, std::span<const MeshEdge> edges, do
 }
 
 EdgeBlocks make_edge_blocks(const Points& vertices, std::span<const MeshEdge> edges, double size) {
+  constexpr double k_narrow = 0.2;  // cosine: wedge_entry() may be 0 in wedges that are wider
   EdgeBlocks out;
   out.edges = static_cast<int>(edges.size());
-  out.blocks = (out.edges + k_block - 1) / k_block;
   Points middles(3, out.edges);
   for (int i = 0; i < out.edges; ++i)
     middles.col(i) = 0.5 * (vertices.col(edges[at(i)].start) + vertices.col(edges[at(i)].end));
-  out.edge.resize(at(out.edges));
-  std::iota(out.edge.begin(), out.edge.end(), 0);
+  std::vector<int> of_kind[2];  // wide, narrow
+  for (int i = 0; i < out.edges; ++i) {
+    const auto& [first, second] = edges[at(i)].face_normals;
+    of_kind[first.dot(second) < k_narrow ? 1 : 0].push_back(i);
+    out.narrowest = std::min(out.narrowest, first.dot(second));
+  }
   const auto cost = [&](std::span<const int> group) {
     return cost_of_edges(vertices, edges, 0.04 * size, group);
   };
-  split_into_groups(middles, out.edge, k_block, cost);
-  for (int first = 0; first < out.edges; first += k_block) {
-    const auto block = std::span(out.edge).subspan(at(first), at(std::min(k_block, out.edges - first)));
-    split_into_groups(middles, block, at(k_edge_group[1]), cost);
+  for (std::vector<int>& order : of_kind) {
+    split_into_groups(middles, order, k_block, cost);
+    for (std::size_t first = 0; first < order.size(); first += k_block) {
+      const auto block = std::span(order).subspan(first, std::min(at(k_block), order.size() - first));
+      split_into_groups(middles, block, at(k_edge_group[1]), cost);
+    }
+    order.resize((order.size() + k_block - 1) / k_block * k_block, -1);
+    out.edge.insert(out.edge.end(), order.begin(), order.end());
   }
-  out.edge.resize(at(out.blocks * k_block), -1);
+  out.blocks = static_cast<int>(out.edge.size()) / k_block;
   out.farthest = static_cast<float>(vertices.cwiseAbs().colwise().sum().maxCoeff());
   return out;
 }
@@ -326,10 +335,14 @@ std::vector<float> rows_of(const Columns<float>& geometry) {
   std::vector<float> rows(at(geometry.stride * k_row));
   for (int i = 0; i < geometry.stride; ++i) {
     float* const row = &rows[at(i * k_row)];
-    for (int c = 0; c < k_row_outward; ++c) row[c] = geometry.column(k_edge_start + c)[i];
-    for (int axis = 0; axis < 3; ++axis)
-      row[k_row_outward + axis] =
-          geometry.column(k_edge_face_normals + axis)[i] + geometry.column(k_edge_face_normals + 3 + axis)[i];
+    for (int c = 0; c < k_row_cosine; ++c) row[c] = geometry.column(k_edge_start + c)[i];
+    row[k_row_cosine] = 0.0f;
+    for (int axis = 0; axis < 3; ++axis) {
+      const float f1 = geometry.column(k_edge_face_normals + axis)[i],
+                  f2 = geometry.column(k_edge_face_normals + 3 + axis)[i];
+      row[k_row_cosine] += f1 * f2;
+      row[k_row_outward + axis] = f1 + f2;
+    }
   }
   return rows;
 }

@@ -60,8 +60,9 @@ enum EdgeBoundColumn {
   k_cone_axis = 4,    ///< 3
   k_cone_cos = 7,     ///< of the angle between the axis and the normals, at most 90 degrees
   k_cone_sin = 8,
-  k_cone_open = 9,  ///< 2 where there is no such cone (cos and sin are 0 then), else 0
-  k_edge_bound_columns = 10
+  k_cone_open = 9,   ///< 2 where there is no such cone (cos and sin are 0 then), else 0
+  k_narrowest = 10,  ///< least f_1.f_2 of an edge
+  k_edge_bound_columns = 11
 };
 
 /// Columns of a convex edge (convex_edges.h).
@@ -79,8 +80,9 @@ enum EdgeRowNumber {
   k_row_start = 0,      ///< 3 [m]
   k_row_direction = 3,  ///< 3
   k_row_length = 6,     ///< [m]
-  k_row_outward = 7,    ///< 3: f_1 + f_2
-  k_edge_row_numbers = 10
+  k_row_cosine = 7,     ///< f_1.f_2
+  k_row_outward = 8,    ///< 3: f_1 + f_2
+  k_edge_row_numbers = 11
 };
 
 /// Groups of edges, in each other: blocks of 16, and quarters of these.
@@ -113,11 +115,13 @@ struct Columns {
 struct EdgeBlocks {
   int edges = 0;
   int blocks = 0;
-  std::vector<int> edge;                 ///< index of each in mesh_edges(); blocks are filled up with -1
+  std::vector<int> edge;  ///< index of each in mesh_edges(); blocks are filled up with -1. Those of narrow
+                          ///< wedges, which may touch from farther beside, come last, in blocks of their own
   Columns<float> bounds[k_edge_levels];  ///< of the groups, by k_edge_group; as many as fill whole packs
   Columns<float> geometry;               ///< ConvexEdgeColumn of each edge
   std::vector<float> rows;               ///< EdgeRowNumber, k_row numbers an edge (engine/row_lanes.h)
   float farthest = 0;                    ///< sum of the coordinates of a vertex, at most [m]
+  double narrowest = 1.0;                ///< least f_1.f_2 of an edge
 };
 
 /// A body for the kernel; const once made. The SDF must outlive it.

@@ -53,11 +53,12 @@ template <typename P>
 struct EdgeLine {
   Vec3<P> start, direction;
   P length;
+  P entry_ratio;  ///< of its wedge, at most: largest_entry_ratio()
 };
 
-/// > 0 wherever W_A W_B F P > 0 and d_0 < farthest: whether the lines cross within both windows, at an angle
-/// and a distance that count. With D = a_B - a_A, s u_A = (t_A.t_B)(t_B.D) - t_A.D and s u_B = t_B.D -
-/// (t_A.t_B)(t_A.D).
+/// > 0 wherever W_A W_B F P > 0 and d_0 < farthest: whether both edges enter the other's wedge between their
+/// ends, at an angle and a distance that count. With D = a_B - a_A, s u_A = (t_A.t_B)(t_B.D) - t_A.D and
+/// s u_B = t_B.D - (t_A.t_B)(t_A.D).
 ///
 /// @param out_of_A            f_A1 + f_A2
 /// @param farthest, rounding  [m]; the latter of coordinates
@@ -72,13 +73,23 @@ template <typename P, typename T>
   const P along_A = dot(A.direction, between), along_B = dot(B.direction, between),
           cosine = dot(A.direction, B.direction), unsigned_distance = dot(c, between);
   const P u_A = cosine * along_B - along_A, u_B = along_B - cosine * along_A;
-  const P windows =
-      min(min(P(0) - u_A, fma(squared, A.length, u_A)), min(P(0) - u_B, fma(squared, B.length, u_B))) +
-      P(T(0.5) / settings.inverse_window) * sine;
   const P deepest = P(settings.deepest) * sine, reach = P(farthest) * sine;
   const P distance = select(outward > P(0), unsigned_distance, P(0) - unsigned_distance);
-  const P depth = select(abs(outward) < P(k_edge_rounding<T>), deepest + reach - abs(unsigned_distance),
+  const auto is_sideways = abs(outward) < P(k_edge_rounding<T>);
+  const P depth = select(is_sideways, deepest + reach - abs(unsigned_distance),
                          min(distance + deepest, reach - distance));
+  // s delta, smooth_ramp(x; w) being at most 5/32 w more than x; and s |v_A|, s |v_B|.
+  const P delta = fma(P(T(0.08) * settings.band), sine,
+                      select(is_sideways, abs(unsigned_distance), max(P(0) - distance, P(0)))),
+          farthest_shift = P(T(k_farthest_entry) * settings.deepest) * squared;
+  const P shift_A = min(B.entry_ratio * delta, farthest_shift),
+          shift_B = min(A.entry_ratio * delta, farthest_shift);
+  // How far windows reach beyond ends, times s.
+  const P fade = P(T(k_window_reach) / settings.inverse_window) * sine,
+          half = P(T(0.5 * k_window_reach)) * squared;
+  const P windows =
+      min(min(P(0) - u_A, fma(squared, A.length, u_A)) + (shift_A + min(fade, half * abs(A.length))),
+          min(P(0) - u_B, fma(squared, B.length, u_B)) + (shift_B + min(fade, half * abs(B.length))));
   return min(min(windows, depth) + P(rounding), squared + P(k_edge_rounding<T> - settings.parallel_squared));
 }
 

@@ -42,7 +42,6 @@ class EdgeSearch {
     rounding_ *= 64.0f * std::numeric_limits<float>::epsilon();
     farthest += static_cast<float>(problem.reach) + rounding_;
     farthest_ = farthest;
-    touching_ = farthest + static_cast<float>(problem.beside);
     cone_cos_ = static_cast<float>(problem.cone_cos);
     cone_sin_ = static_cast<float>(problem.cone_sin);
     const float slack = 0.5f / settings_.inverse_cone + k_edge_rounding<float> + k_whole_rounding;
@@ -75,6 +74,8 @@ class EdgeSearch {
   static constexpr int k_lanes = simd::k_register_lanes;
   using P = Pack<float, k_lanes>;
   using Bounds = P[k_edge_bound_columns];
+  static constexpr int k_aside =
+      k_narrowest;  ///< once placed: shift along an edge of another body, at most [m]
   static_assert(k_edge_group[0] == k_parts * k_edge_group[1] && k_edge_group[1] == k_parts);
   // Of a lane: its place; and of its pair of parts, that of A and that of B.
   static constexpr LaneNumbers k_all_zero{{}},
@@ -170,8 +171,8 @@ class EdgeSearch {
   const EdgeBlocks* edges_[2];
   PairPoses<float>::Map X_AB_;
   ConvexEdgeSettings<float> settings_;
-  float rounding_ = 0.0f;      ///< of coordinates in A [m]
-  float farthest_, touching_;  ///< d_0 of contacts, and between the balls of edges, at most [m]
+  float rounding_ = 0.0f;  ///< of coordinates in A [m]
+  float farthest_;         ///< d_0 of contacts, at most [m]
   float cone_cos_, cone_sin_;
   float cone_slack_;  ///< w of the normals in EdgeCone
   EdgeSearchScratch& s_;
@@ -194,7 +195,7 @@ inline void EdgeSearch::place_near_edges(int side) {
   }
 }
 
-/// Cones are widened by the borders that normals may pass.
+/// Cones are widened by the borders that normals may pass. k_narrowest becomes k_aside.
 inline void EdgeSearch::place_bounds(int side, int level, int first) {
   const std::ptrdiff_t stride = edges_[side]->bounds[level].stride;
   const float* const from = edges_[side]->bounds[level].numbers.data() + first;
@@ -216,6 +217,10 @@ inline void EdgeSearch::place_bounds(int side, int level, int first) {
   select(is_open, P(0), wide_cos).store(to + k_cone_cos * W);
   select(is_open, P(0), sine * widened_cos + cosine * widened_sin).store(to + k_cone_sin * W);
   select(is_open, P(2), P::load(from + k_cone_open * stride)).store(to + k_cone_open * W);
+  const P entry_ratio =
+      largest_entry_ratio<P>(P::load(from + k_narrowest * stride), widened_cos, widened_sin);
+  select(entry_ratio > P(0), P(static_cast<float>(k_farthest_entry) * settings_.deepest), P(0))
+      .store(to + k_aside * W);
 }
 
 /// The numbers of an EdgeCone, pair by pair.
@@ -236,12 +241,13 @@ inline void EdgeSearch::place_cones(int side, int first) {
   place(k_edge_face_normals + 3, P(0) - unit, P(cone_slack_));
 }
 
-/// Lanes of groups of A and of B between whose edges there may be contacts. A's witness point
-/// lies behind B's along the normal n by the depth, at most D_1, and at most `beside` next to it; n lies in
-/// A's cone, and -n in B's.
+/// Lanes of groups of A and of B between whose edges there may be contacts. Where A enters B's wedge lies
+/// behind where B enters A's, along the normal n by the depth, at most D_1, and next to it by the shifts of
+/// both entries; n lies in A's cone, and -n in B's.
 ABUT_INLINE std::uint32_t EdgeSearch::may_touch(const Bounds& a, const Bounds& b) const {
   const P dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2], squared = fma(dx, dx, fma(dy, dy, dz * dz));
-  const P radii = a[k_ball_radius] + b[k_ball_radius], touching = radii + P(touching_),
+  const P radii = a[k_ball_radius] + b[k_ball_radius],
+          touching = radii + (a[k_aside] + b[k_aside]) + P(farthest_),
           deepest = touching + P(settings_.deepest);
   const P open_A = a[k_cone_open], open_B = b[k_cone_open];  // whose normals may point anywhere
   const P along = fma(a[4], b[4], fma(a[5], b[5], a[6] * b[6]));
@@ -250,7 +256,7 @@ ABUT_INLINE std::uint32_t EdgeSearch::may_touch(const Bounds& a, const Bounds& b
   const P too_far = max(squared - deepest * deepest, P(0) - radii);
   const P behind_A = fma(a[4], dx, fma(a[5], dy, a[6] * dz)),
           behind_B = P(0) - fma(b[4], dx, fma(b[5], dy, b[6] * dz));
-  // |beside| cos <= behind sin + touching: within a cone around the axis, widened by balls and reach.
+  // |next to it| cos <= behind sin + touching: within a cone around the axis, widened by balls and reach.
   const auto outside = [&](const P& behind, const P& cosine, const P& sine) {
     const P width = fma(behind, sine, touching);
     return fma(squared - behind * behind, cosine * cosine, P(0) - width * abs(width));
@@ -282,10 +288,12 @@ inline int EdgeSearch::crossing_pairs() {
     of_A[i] = of_A[count - 1];
     of_B[i] = of_B[count - 1];
   }
-  const auto line = [](const auto& columns) {
+  const auto line = [&](const auto& columns) {
     return EdgeLine<P>{{columns[k_row_start], columns[k_row_start + 1], columns[k_row_start + 2]},
                        {columns[k_row_direction], columns[k_row_direction + 1], columns[k_row_direction + 2]},
-                       columns[k_row_length]};
+                       columns[k_row_length],
+                       largest_entry_ratio<P>(columns[k_row_cosine] - P(k_edge_rounding<float>), P(cone_cos_),
+                                              P(cone_sin_))};
   };
   int found = 0;
   for (int first = 0; first < count; first += k_lanes) {

@@ -47,9 +47,10 @@ int PairKernel<T, order>::find_near_blocks(int side) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
   const EdgeBlocks& edges = owner.edges;
   const Columns<T>& balls = owner.edge_balls;
-  // The probe lies, seen along n, midway between the witness points; within 1.25 times the depth of both.
+  // The probe lies, seen along n, midway between the witness points; within 1.25 times the depth of both. An
+  // edge has its entry there, or next to it.
   const CullDistances<T> culled(solid, problem_.reach + owner.contact_radius +
-                                           T(1.25) * problem_.edges.deepest + T(0.5) * problem_.beside +
+                                           T(1.25) * problem_.edges.deepest + problem_.entry_shift[side] +
                                            T(4) * problem_.activity_smoothing);
   const auto& [R, p] = X_.in_other[side];
   int count = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numbers>
 #include <type_traits>
 
 #include "collision/manifold/flush_faces.h"
@@ -34,7 +33,11 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, 
   const double sine = std::min(0.5 * config.cone_smoothing, 1.0);
   cone_sin = static_cast<T>(sine);
   cone_cos = static_cast<T>(std::sqrt(1.0 - sine * sine));
-  beside = static_cast<T>(std::numbers::sqrt2 * config.edge_smoothing * size);
+  for (int side = 0; side < 2; ++side) {
+    const bool may_be_narrow =
+        largest_entry_ratio<double>(bodies[1 - side]->edges.narrowest - 1e-6, cone_cos, cone_sin) > 0.0;
+    entry_shift[side] = may_be_narrow ? static_cast<T>(k_farthest_entry) * edges.deepest : T(0);
+  }
 }
 
 template <typename T>

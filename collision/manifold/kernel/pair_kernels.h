@@ -25,7 +25,7 @@ struct PairProblem {
   T reach;               ///< distance from which on contacts are left out [m]
   T activity_smoothing;  ///< tau_p [m]
   T cone_cos, cone_sin;  ///< of the angle by which cone_smoothing widens normal cones
-  T beside;              ///< how far witness points of two edges may lie beside each other [m]
+  T entry_shift[2];      ///< how far from their crossings edges of A, of B enter the other's wedges [m]
   ConvexEdgeSettings<T> edges;
   ConvexEdgeSettings<float> edge_search;
 
