@@ -91,7 +91,6 @@ bool is_above(const WorldBox& box, const ShapeSdf& solid, const Pose<double>& X_
 
 ContactDetector::BodyGeometry::BodyGeometry(const Body& body)
     : sdf(body.shape), edges(contact_edges(body)), features(body, sdf, edges), box(contact_point_box(body)) {
-  for (const double area : body.contact_areas) smallest_area = std::min(smallest_area, area);
   for (const auto& vertex : body.mesh.vertices.colwise()) box.extend(Vec3<double>(vertex));  // of triangles
   if (!box.isEmpty()) {
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
@@ -128,9 +127,10 @@ ContactDetector::ContactDetector(const Model& model, const ContactConfig& config
 ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
   const ContactConfig config = pair_config(body_A, body_B);
   const double size = pair_size(body_A, body_B);
-  const double smallest_area = config.detector == DetectorKind::manifold
-                                   ? std::min(geometry(body_A).smallest_area, geometry(body_B).smallest_area)
-                                   : size * size;
+  const double smallest_area =
+      config.detector == DetectorKind::manifold
+          ? std::min(geometry(body_A).features.smallest_area, geometry(body_B).features.smallest_area)
+          : size * size;
   const bool reference_is_B = model_body(body_B).name < model_body(body_A).name;
   return {body_A,
           body_B,
@@ -138,7 +138,8 @@ ContactPair ContactDetector::make_pair(int body_A, int body_B) const {
           0,
           config.activity_smoothing * size,
           ContactReduction(config, size, reference_is_B),
-          smallest_area};
+          smallest_area,
+          {}};
 }
 
 PairQuery ContactDetector::pair_query(int body_A, int body_B, const ContactConfig& config,
@@ -156,6 +157,22 @@ VertexSdfQuery ContactDetector::vertex_query(int owner, int solid, const Contact
   query.X_WO = X_WB[static_cast<std::size_t>(owner)];
   query.X_WS = X_WB[static_cast<std::size_t>(solid)];
   query.tau = config.activity_smoothing * pair_size(owner, solid);
+  query.edges = &geometry(owner).features.point_edges;
+  query.cone_width = config.cone_smoothing;
+  return query;
+}
+
+PatchQuery ContactDetector::patch_query(int body_A, int body_B, const ContactConfig& config,
+                                        std::span<const Pose<double>> X_WB) const {
+  const int bodies[2] = {body_A, body_B};
+  PatchQuery query;
+  for (int side = 0; side < 2; ++side) {
+    const int owner = bodies[side], solid = bodies[1 - side];
+    if (!carries_vertices(config, model_body(body_A), side) || !has_solid(solid)) continue;
+    query.sides[side] = {vertex_query(owner, solid, config, X_WB), bounded_solid(solid), true};
+  }
+  query.inverse_area =
+      1.0 / std::min(geometry(body_A).features.smallest_area, geometry(body_B).features.smallest_area);
   return query;
 }
 
@@ -208,7 +225,9 @@ EdgeSdfQuery ContactDetector::edge_sdf_query(int owner, int solid, const Contact
 
 void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
                               ManifoldLinearization& linearization, PairContacts& pair,
-                              bool faces_change) const {
+                              const KnownWeights* known) const {
+  const bool patch_changes = known == nullptr || known->patch_changes(),
+             needs_faces = patch_changes || known->faces_change;
   for (int side = 0; side < 2; ++side) {
     const int owner = side == 0 ? pair.body_A : pair.body_B, solid = side == 0 ? pair.body_B : pair.body_A;
     PointWeights& vertices = pair.vertices[side];
@@ -219,11 +238,20 @@ void ContactDetector::prepare(std::span<const Pose<double>> X_WB, const ContactC
       select_features(selection_query(owner, solid, false, config, X_WB), linearization.near,
                       vertices.selection);
     }
-    if (faces_change) find_flush_faces(flush_query(owner, solid, config, X_WB), vertices.flush);
+    if (needs_faces) find_flush_faces(flush_query(owner, solid, config, X_WB), vertices.flush);
     if (model_body(owner).selected_edges > 0) {
       select_features(selection_query(owner, solid, true, config, X_WB), linearization.near,
                       pair.edges[side]);
     }
+  }
+  pair.patch.clear();
+  if (patch_changes) {
+    find_patch(patch_query(pair.body_A, pair.body_B, config, X_WB),
+               {&pair.vertices[0].flush, &pair.vertices[1].flush}, linearization.near, pair.patch);
+  }
+  for (PointWeights& vertices : pair.vertices) {
+    vertices.patch = patch_changes ? pair.patch.share.value : known->patch;
+    vertices.patch_bar = 0.0;
   }
 }
 
@@ -299,7 +327,7 @@ void ContactDetector::append_pair(std::span<const Pose<double>> X_WB, const Cand
   for (int side = 0; side < 2; ++side) problem.vertices[side] = carries_vertices(config, model_body(A), side);
   ContactBlock<double>& block = manifold.contacts.block();
   find_pair_contacts(problem, X_WB[at(A)], X_WB[at(B)], scratch.pair, block);
-  pair.faces_change = scratch.pair.faces_change;
+  pair.known = {scratch.pair.faces_change, scratch.pair.patch};
   choose_contacts(config, X_WB, scratch, pair, block);
   manifold.contacts.set_sources(block.ends[k_vertices_of_B], ContactKind::vertex_sdf, A, B);
   manifold.contacts.set_sources(block.count, ContactKind::edge_edge, A, B);
@@ -393,7 +421,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       ++out.pair_count;
       continue;
     }
-    prepare(X_WB, config, out, pair, !is_known || out.faces_change[out.pair_count] != 0);
+    prepare(X_WB, config, out, pair, is_known ? &out.known[out.pair_count] : nullptr);
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
 
     for (std::size_t i = begin, next = begin; i < end; i = next) {
@@ -508,6 +536,13 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
     if (!pair.is_manifold) continue;
     const int A = pair.body_A, B = pair.body_B;
     config = pair_config(A, B);
+    if (pair.patch.share.changes()) {
+      patch_vjp(patch_query(A, B, config, X_WB), pair.patch,
+                pair.vertices[0].patch_bar + pair.vertices[1].patch_bar,
+                {&pair.vertices[0].flush, &pair.vertices[1].flush}, {&pose(A), &pose(B)},
+                {shape(A), shape(B)});
+    }
+    for (PointWeights& vertices : pair.vertices) vertices.patch_bar = 0.0;
     for (int side = 0; side < 2; ++side) {
       const int owner = side == 0 ? A : B, solid = side == 0 ? B : A;
       const auto selection_vjp = [&](FeatureSelection& selection, bool of_edges) {
@@ -530,7 +565,7 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
   const auto pose = [&](int body) -> const Vec6<double>& { return pose_dot[static_cast<std::size_t>(body)]; };
   const auto place = [&](int body) -> const Pose<double>& { return X_WB[static_cast<std::size_t>(body)]; };
   for (std::size_t begin = 0, end = 0; begin < dots.size(); begin = end) {
-    const PairContacts& pair = at.pairs[at.places[begin].pair];
+    PairContacts& pair = at.pairs[at.places[begin].pair];
     const int A = pair.body_A, B = pair.body_B;
     const ContactConfig config = pair_config(A, B);
     if (!pair.is_manifold) {
@@ -551,6 +586,8 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
       edges_dot[side] = select_features_jvp(selection_query(owner, solid, true, config, X_WB),
                                             pair.edges[side], pose(owner), pose(solid));
     }
+    const double patch_dot =
+        patch_jvp(patch_query(A, B, config, X_WB), pair.patch, pose(A), pose(B), flush_dot);
     const auto weight_dot = [](const std::vector<double>& weights_dot, int feature) {
       return weights_dot.empty() ? 0.0 : weights_dot[static_cast<std::size_t>(feature)];
     };
@@ -565,7 +602,7 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
           dots[end] = vertex_sdf_jvp(vertex, pose(owner), pose(solid),
                                      weight_dot(vertices_dot[side], vertex.point) +
                                          weight_dot(flush_dot[side].weights, vertex.point),
-                                     weight_dot(flush_dot[side].area_factors, vertex.point));
+                                     patch_dot, weight_dot(flush_dot[side].area_factors, vertex.point));
           break;
         }
         case ContactKind::edge_edge:

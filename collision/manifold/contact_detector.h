@@ -21,6 +21,7 @@
 #include "collision/manifold/edge_sdf.h"
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/manifold/kernel/pair_kernels.h"
+#include "collision/manifold/pair_patch.h"
 #include "collision/manifold/vertex_sdf.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/config.h"
@@ -34,7 +35,8 @@ struct PairContacts {
   int body_A = -1, body_B = -1;
   PointWeights vertices[2];   ///< of A, of B
   FeatureSelection edges[2];  ///< likewise
-  bool is_manifold = true;    ///< otherwise the selections and flush faces mean nothing
+  PairPatch patch;
+  bool is_manifold = true;  ///< otherwise the selections and flush faces mean nothing
 
   /// What flush faces leave of the weights of edges.
   [[nodiscard]] double edges_left() const {
@@ -58,8 +60,7 @@ struct ManifoldLinearization {
   std::vector<PointContact> point_contacts;  ///< of other detectors
   OtherDetectorScratch other_scratch;
   std::vector<ContactFeature> features;  ///< of the contacts
-  /// ContactPair::faces_change of each pair of features: given, where contacts are known.
-  std::vector<char> faces_change;
+  std::vector<KnownWeights> known;       ///< of each pair of features: given, where contacts are known
   NearPoints near;
   VertexVjpMemory vertex_memory;
   SolidJacobians solid_jacobians;  ///< of vertices, if asked for
@@ -113,7 +114,7 @@ class ContactDetector {
 
   /// The contacts of features (in their order) together with their first derivatives. Features of a pair
   /// should come one after the other. With LinearizeFor::vjp_of_known `linearization.contacts` and
-  /// `faces_change` are only read.
+  /// `known` are only read.
   void linearize(std::span<const Pose<double>> X_WB, std::span<const ContactFeature> features,
                  ManifoldLinearization& linearization, LinearizeFor what_for = LinearizeFor::both) const;
 
@@ -173,7 +174,6 @@ class ContactDetector {
     BodyFeatures<double> features;
     Eigen::AlignedBox3d box;  // of the solid, the mesh and the contact points with their radius, in B
     double reach = 0;
-    double smallest_area = std::numeric_limits<double>::infinity();  // of its contact points [m^2]
     explicit BodyGeometry(const Body& body);
   };
 
@@ -218,12 +218,14 @@ class ContactDetector {
                                        std::span<const Pose<double>> X_WB) const;
   [[nodiscard]] EdgeSdfQuery edge_sdf_query(int owner, int solid, const ContactConfig& config,
                                             std::span<const Pose<double>> X_WB) const;
-  /// The selections and the flush faces of a pair.
+  [[nodiscard]] PatchQuery patch_query(int body_A, int body_B, const ContactConfig& config,
+                                       std::span<const Pose<double>> X_WB) const;
+  /// The selections, the flush faces and the patch of a pair.
   ///
-  /// @param faces_change  false where these make constant weights and areas of contacts that are known: they
-  ///                      are left out then
+  /// @param known  of contacts that are known: what makes constant weights and areas of them is left out
   void prepare(std::span<const Pose<double>> X_WB, const ContactConfig& config,
-               ManifoldLinearization& linearization, PairContacts& pair, bool faces_change = true) const;
+               ManifoldLinearization& linearization, PairContacts& pair,
+               const KnownWeights* known = nullptr) const;
 
   const Model* model_;
   ContactConfig config_;

@@ -65,7 +65,10 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
       indicators.penetration = activity(contact.signed_distance, pair.activity_smoothing);
       set_witnesses_along_normal(contact, inspection);
       if (contact.feature.kind == ContactKind::vertex_sdf) {
-        indicators.selection = contact.weight;
+        const int side = contact.feature.feature_A >= 0 ? 0 : 1;
+        indicators.selection =
+            prepared.vertices[side].weight(std::max(contact.feature.feature_A, contact.feature.feature_B));
+        indicators.cone = contact.weight / indicators.selection;
         continue;
       }
       if (!is_manifold) {

@@ -12,7 +12,8 @@ namespace abut {
 struct ContactIndicators {
   double penetration = 1;  ///< S(1/2 - d/(8 tau_p)): how deep it lies
   double window = 1;       ///< of two edges: W_A W_B P, whether they pass each other between their ends
-  double cone = 1;         ///< of two edges: G_A G_B, whether the normal lies in both normal cones
+  double cone = 1;         ///< of two edges: G_A G_B, whether the normal lies in both normal cones; of a
+                           ///< vertex: w of closest_features.h
   double gate = 1;         ///< of two edges: F and both gates, whether they are the surfaces nearby
   double share = 1;        ///< of an edge in a solid: what its neighbours leave of it; of witness points and
                            ///< patches of convex parts: their weights

@@ -10,6 +10,14 @@
 
 namespace abut {
 
+/// What the weights of a pair's vertices depend on.
+struct KnownWeights {
+  bool faces_change = true;  ///< whether a flat face may lie between flush and not (flush_faces.h)
+  double patch = 0.5;        ///< P of closest_features.h; it is constant where it is 0 or 1
+
+  [[nodiscard]] bool patch_changes() const { return patch > 0.0 && patch < 1.0; }
+};
+
 /// The contacts of one pair: `contacts[begin, end)` of its manifold.
 struct ContactPair {
   int body_A = -1, body_B = -1;
@@ -17,7 +25,7 @@ struct ContactPair {
   double activity_smoothing = 0;  ///< tau_p of the pair [m]
   ContactReduction reduction;     ///< that the pair asks for
   double smallest_area = 0;       ///< of the contact points of both [m^2]
-  bool faces_change = true;       ///< whether a flat face may lie between flush and not (flush_faces.h)
+  KnownWeights known;
   double left_out = 0;  ///< the largest activity that Body::selected_vertices or selected_edges takes away
 };
 

@@ -35,12 +35,27 @@ Contact make_contact(const VertexSdfQuery& query, const VertexSdfLinearization& 
   return contact;
 }
 
-/// Whether contact points are centres of balls, whose distances to the rims of the solid are measured.
-bool measures_to_rims(const VertexSdfQuery& query) {
-  return query.owner_body->contact_radius > 0.0 && query.sdf->has_rims();
-}
+/// w of closest_features.h, and what it depends on.
+struct ClosestWeight {
+  double weight, by_distance, by_patch, by_strict, by_wide;
+  Vec3<double> by_normal;
 
-/// Whether weights and area factors depend on poses and shapes here.
+  ClosestWeight(const VertexSdfQuery& query, int point, const Mat3<double>& R_WO, const Vec3<double>& n,
+                double distance, double patch) {
+    const PointCones cones = point_cones(query, point, R_WO, n);
+    const double inverse_tau = 1.0 / query.tau;
+    const VertexWeight<double> of(cones.strict.value, cones.wide.value, patch,
+                                  push_out(distance, inverse_tau));
+    weight = of.value;
+    by_distance = of.by_push_out * push_out_slope(distance, inverse_tau);
+    by_patch = of.by_patch;
+    by_strict = of.by_strict;
+    by_wide = of.by_wide;
+    by_normal = of.by_strict * cones.strict.by_normal + of.by_wide * cones.wide.by_normal;
+  }
+};
+
+/// Whether weights and area factors depend on poses and shapes by selection or flush faces here.
 bool may_change(const PointWeights& weights) {
   return !weights.selection.all || !weights.flush.changing.empty();
 }
@@ -51,6 +66,50 @@ double any_weight_bar(const ContactBar& bar, double distance, double tau) {
 }
 
 }  // namespace
+
+PointCones point_cones(const VertexSdfQuery& query, int point, const Mat3<double>& R_WO,
+                       const Vec3<double>& n_W) {
+  PointCones cones;
+  const PointEdges<double>& edges = *query.edges;
+  if (edges.first.empty()) return cones;
+  const Vec3<double> n = R_WO.transpose() * n_W;
+  const double inverse_width = 1.0 / query.cone_width;
+  for (auto k = at(edges.first[at(point)]); k < at(edges.first[at(point) + 1]); ++k) {
+    const Vec3<double> edge(edges.x[k], edges.y[k], edges.z[k]);
+    const double rise = edge.dot(n);
+    cones.strict.add(edge, rise, inverse_width / k_strict_cone);
+    cones.wide.add(edge, rise, inverse_width / k_patch_cone);
+  }
+  for (NormalCone<double>* const cone : {&cones.strict, &cones.wide})
+    cone->by_normal = R_WO * cone->by_normal;
+  return cones;
+}
+
+void cone_edges_vjp(const VertexSdfQuery& query, int point, const Vec3<double>& n_O, double strict_bar,
+                    double wide_bar, Points& points_bar) {
+  const PointEdges<double>& edges = *query.edges;
+  if (edges.first.empty()) return;
+  const std::size_t begin = at(edges.first[at(point)]), end = at(edges.first[at(point) + 1]);
+  const double inverse_widths[2] = {1.0 / (k_strict_cone * query.cone_width),
+                                    1.0 / (k_patch_cone * query.cone_width)},
+               bars[2] = {strict_bar, wide_bar};
+  for (int which = 0; which < 2; ++which) {
+    const auto edge = [&](std::size_t k) { return Vec3<double>(edges.x[k], edges.y[k], edges.z[k]); };
+    double cone = bars[which];
+    for (std::size_t k = begin; k < end && cone != 0.0; ++k)
+      cone *= cone_factor(edge(k).dot(n_O), inverse_widths[which]);
+    for (std::size_t k = begin; k < end && cone != 0.0; ++k) {
+      const double rise = edge(k).dot(n_O), rise_bar = cone / cone_factor(rise, inverse_widths[which]) *
+                                                       cone_factor_slope(rise, inverse_widths[which]);
+      if (rise_bar == 0.0) continue;
+      const Vec3<double> vector =
+          query.owner_body->contact_points.col(edges.end[k]) - query.owner_body->contact_points.col(point);
+      const Vec3<double> vector_bar = rise_bar / vector.norm() * (n_O - rise * edge(k));
+      points_bar.col(edges.end[k]) += vector_bar;
+      points_bar.col(point) -= vector_bar;
+    }
+  }
+}
 
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid, const PointWeights& weights,
                           LinearizeFor what_for, std::span<const ContactFeature> features,
@@ -75,7 +134,7 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       at.sign = query.owner > query.solid ? 1.0 : -1.0;
       at.radius = owner.contact_radius;
       at.tau = query.tau;
-      at.weight = weights.weight(at.point);
+      at.choice = weights.weight(at.point);
       at.area_factor = weights.area_factor(at.point);
       at.arm_O = R_WO * owner.contact_points.col(at.point);
       at.arm_S = at.arm_O + query.X_WO.p - query.X_WS.p;
@@ -102,6 +161,13 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
         at.normal_jacobian = R_WS * jacobian * R_WS.transpose();
       }
       at.distance = number(k_sample_distance) - at.radius;
+      const ClosestWeight closest(query, at.point, R_WO, at.normal, at.distance, weights.patch);
+      at.closest = closest.weight;
+      at.closest_by_distance = closest.by_distance;
+      at.closest_by_patch = closest.by_patch;
+      at.closest_by_normal = closest.by_normal;
+      at.closest_by_cones = {closest.by_strict, closest.by_wide};
+      at.weight = at.choice * at.closest;
       at.area_vector = area_vector(owner, at.point, R_WO);
       const double area = area_of(owner, at.point), along = at.area_vector.dot(at.normal);
       const bool has_vectors = owner.contact_area_vectors.cols() > 0;
@@ -119,7 +185,8 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
 }
 
 ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,
-                          const Vec6<double>& pose_S, double weight_dot, double area_factor_dot) {
+                          const Vec6<double>& pose_S, double choice_dot, double patch_dot,
+                          double area_factor_dot) {
   const Vec3<double> theta_O = pose_O.head<3>(), theta_S = pose_S.head<3>();
   const Vec3<double> dx_W = pose_O.tail<3>() + theta_O.cross(at.arm_O);
   const Vec3<double> y = dx_W - pose_S.tail<3>() - theta_S.cross(at.arm_S);
@@ -128,12 +195,14 @@ ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& 
   d.signed_distance = at.gradient.dot(y);
   d.normal_AB_W = at.sign * dn;
   d.point_W = dx_W - 0.5 * d.signed_distance * at.normal - (at.radius + 0.5 * at.distance) * dn;
-  d.weight = weight_dot;
+  d.weight = at.closest * choice_dot +
+             at.choice * (at.closest_by_distance * d.signed_distance + at.closest_by_patch * patch_dot +
+                          at.closest_by_normal.dot(dn - theta_O.cross(at.normal)));
   d.area = at.facing * area_factor_dot -
            at.area_factor * at.area_by_facing *
                (theta_O.cross(at.area_vector).dot(at.normal) + at.area_vector.dot(dn));
   d.activity = at.weight * activity_d_penetration(at.distance, at.tau) * d.signed_distance +
-               activity(at.distance, at.tau) * weight_dot;
+               activity(at.distance, at.tau) * d.weight;
   return d;
 }
 
@@ -150,6 +219,8 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
     return side == 0 ? features[i].feature_A : features[i].feature_B;
   };
   const bool has_area_vectors = owner.contact_area_vectors.cols() > 0, weights_change = may_change(weights);
+  const Mat3<double> R_WO = query.X_WO.rotation();
+  const double sign = side == 0 ? -1.0 : 1.0;
   const std::size_t count = bars.size();
   ContactColumns& columns = memory.columns;
   columns.resize(count, vertex_columns::k_count);
@@ -172,17 +243,32 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
     if (bar.activity != 0.0)
       distance_bar += block.number(k_contact_weight, contact) * activity_d_penetration(distance, query.tau) *
                       bar.activity;
+    const double weight_bar = any_weight_bar(bar, distance, query.tau);
+    double closest = 1.0;
+    if (weight_bar != 0.0) {
+      const ClosestWeight of(query, point, R_WO, sign * block.vector(k_contact_normal, contact), distance,
+                             weights.patch);
+      const double closest_bar = weight_bar * weights.weight(point);
+      closest = of.weight;
+      distance_bar += closest_bar * of.by_distance;
+      weights.patch_bar += closest_bar * of.by_patch;
+      columns.set(k_cone_bar, i, Vec3<double>(closest_bar * of.by_normal));
+      if (geometry_O != nullptr) {
+        cone_edges_vjp(query, point, R_WO.transpose() * (sign * block.vector(k_contact_normal, contact)),
+                       closest_bar * of.by_strict, closest_bar * of.by_wide, geometry_O->contact_points);
+      }
+    } else {
+      columns.set(k_cone_bar, i, Vec3<double>(Vec3<double>::Zero()));
+    }
     columns.set(k_distance_bar, i, distance_bar);
     if (!weights_change) continue;
-    weights.add_bars(point, any_weight_bar(bar, distance, query.tau),
-                     area_by_facing_bar / weights.area_factor(point));
+    weights.add_bars(point, closest * weight_bar, area_by_facing_bar / weights.area_factor(point));
   }
   columns.fill_up(count, k_point, k_point_bar - k_point);
   columns.clear_rest(count, k_point_bar, k_x_S - k_point_bar);
 
   const DerivativeKernels& kernels = chosen_kernels<DerivativeKernels>();
-  const VertexVjp problem{PlainPose(query.X_WO), PlainPose(query.X_WS), owner.contact_radius,
-                          side == 0 ? -1.0 : 1.0};
+  const VertexVjp problem{PlainPose(query.X_WO), PlainPose(query.X_WS), owner.contact_radius, sign};
   const int padded = static_cast<int>(columns.stride());
   kernels.vertices_to_solid(problem, columns.column(0), padded);
   const auto three = [&](int c) {
@@ -227,21 +313,26 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
     const VertexSdfLinearization& at = contacts[i];
     const ContactBar& bar = bars[i];
     const double along = bar.point_W.dot(at.normal);
-    const double distance_bar = bar.signed_distance - 0.5 * along +
-                                at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity;
+    const double weight_bar = any_weight_bar(bar, at.distance, at.tau), closest_bar = at.choice * weight_bar,
+                 distance_bar = bar.signed_distance - 0.5 * along +
+                                at.weight * activity_d_penetration(at.distance, at.tau) * bar.activity +
+                                closest_bar * at.closest_by_distance;
     const double area_bar = at.area_factor * at.area_by_facing * bar.area;
+    // What turns with the owner, against the normal: its area vector and its normal cone.
+    const Vec3<double> turned_bar = closest_bar * at.closest_by_normal - area_bar * at.area_vector;
     const Vec3<double> normal_bar =
-        at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W - area_bar * at.area_vector;
+        at.sign * bar.normal_AB_W - (at.radius + 0.5 * at.distance) * bar.point_W + turned_bar;
     const Vec3<double> y_bar = R_WS * jacobians.vjp(static_cast<std::size_t>(at.jacobian), distance_bar,
                                                     R_SW * normal_bar, primitives);
     const Vec3<double> x_W_bar = bar.point_W + y_bar;
-    pose_O_bar +=
-        stack<double>(at.arm_O.cross(x_W_bar) - area_bar * at.area_vector.cross(at.normal), x_W_bar);
+    pose_O_bar += stack<double>(at.arm_O.cross(x_W_bar) + turned_bar.cross(at.normal), x_W_bar);
     pose_S_bar += stack<double>(at.normal.cross(normal_bar) - at.arm_S.cross(y_bar), -y_bar);
-    if (weights_change)
-      weights.add_bars(at.point, any_weight_bar(bar, at.distance, at.tau), at.facing * bar.area);
+    weights.patch_bar += closest_bar * at.closest_by_patch;
+    if (weights_change) weights.add_bars(at.point, at.closest * weight_bar, at.facing * bar.area);
     if (geometry_O == nullptr) continue;
     geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
+    cone_edges_vjp(query, at.point, R_OW * at.normal, closest_bar * at.closest_by_cones[0],
+                   closest_bar * at.closest_by_cones[1], geometry_O->contact_points);
     geometry_O->contact_radius -= distance_bar + along;
   }
 }

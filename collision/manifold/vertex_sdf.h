@@ -5,9 +5,10 @@
 /// is touched at its signed distance function phi:
 ///   x_W = X_WO v,   x_S = X_WS^-1 x_W,   d = phi(x_S) - r,   n = R_WS n_S(x_S) (out of S),
 ///   point = x_W - (r + d/2) n,   activity = w S(1/2 - d/(8 tau_p)),   S = smoothstep5.
-/// The point midway between the surfaces is shared by both bodies, so their impulses balance. w is 1, or,
-/// where the owner selects K < n of its vertices, the soft choice of the K deepest (soft_selection.h) by
-/// their clamped d. Where a face of the owner lies flush, flush_faces.h says what its points weigh.
+/// The point midway between the surfaces is shared by both bodies, so their impulses balance. w is the weight
+/// of closest_features.h. Where the owner selects K < n of its vertices, it is multiplied by the soft choice
+/// of the K deepest (soft_selection.h) by their clamped d, and where a face of the owner lies flush, by what
+/// flush_faces.h leaves of its points.
 ///
 /// The quadrature weight of a vertex of a mesh is the part of its area that faces the solid, so that a vertex
 /// at the rim of a face does not count with its share of the next face too:
@@ -19,10 +20,12 @@
 #include <span>
 #include <vector>
 
+#include "collision/manifold/closest_features.h"
 #include "collision/manifold/contact_list.h"
 #include "collision/manifold/feature_selection.h"
 #include "collision/manifold/flush_faces.h"
 #include "collision/manifold/geometry_gradient.h"
+#include "collision/manifold/kernel/body_features.h"
 #include "collision/manifold/kernel/contact_columns.h"
 #include "collision/manifold/linearize_for.h"
 #include "collision/manifold/solid_jacobians.h"
@@ -48,14 +51,38 @@ struct VertexSdfQuery {
   const ShapeSdf* sdf = nullptr;  ///< of the solid
   int owner = -1, solid = -1;     ///< bodies; A of the contacts is the lower one
   Pose<double> X_WO, X_WS;
-  double tau = 0;  ///< tau_p [m]
+  double tau = 0;                             ///< tau_p [m]
+  const PointEdges<double>* edges = nullptr;  ///< of the owner
+  double cone_width = 0;                      ///< w_c [rad]
 };
+
+/// Whether contact points are centres of balls, whose distances to the rims of the solid are measured.
+[[nodiscard]] inline bool measures_to_rims(const VertexSdfQuery& query) {
+  return query.owner_body->contact_radius > 0.0 && query.sdf->has_rims();
+}
+
+/// C(w_r) and C(w_p), and their derivatives with respect to the normal, in W.
+struct PointCones {
+  NormalCone<double> strict, wide;
+};
+/// @param n_W  normal of the solid
+[[nodiscard]] PointCones point_cones(const VertexSdfQuery& query, int point, const Mat3<double>& R_WO,
+                                     const Vec3<double>& n_W);
+/// Adds to dL/d(contact points) what C(w_r) and C(w_p) of one of them contribute by the directions of its edges.
+///
+/// @param n_O         normal of the solid, in the owner's frame
+/// @param points_bar  (3, n)
+void cone_edges_vjp(const VertexSdfQuery& query, int point, const Vec3<double>& n_O, double strict_bar,
+                    double wide_bar, Points& points_bar);
 
 /// What the contact points of an owner weigh at a solid, and what their areas are multiplied by.
 struct PointWeights {
   FeatureSelection selection;
   FlushFaces flush;
+  double patch = 0.0;      ///< P of the pair
+  double patch_bar = 0.0;  ///< dL/dP, until patch_vjp()
 
+  /// All of the weight but that of closest_features.h.
   [[nodiscard]] double weight(int point) const { return selection.weight(point) * flush.weight(point); }
   [[nodiscard]] double area_factor(int point) const { return flush.area_factor(point); }
   /// Adds to dL/d of these, until select_features_vjp() and flush_faces_vjp().
@@ -71,12 +98,17 @@ struct PointWeights {
 struct VertexSdfLinearization {
   int owner = -1, solid = -1;
   int point = -1;
-  int jacobian = -1;    ///< place in SolidJacobians; -1: there is none
-  double sign = 1;      ///< normal_AB = sign * n: +1 if the owner is B
-  double radius = 0;    ///< r [m]
-  double tau = 0;       ///< tau_p [m]
-  double weight = 1;    ///< w
-  double distance = 0;  ///< d [m]
+  int jacobian = -1;   ///< place in SolidJacobians; -1: there is none
+  double sign = 1;     ///< normal_AB = sign * n: +1 if the owner is B
+  double radius = 0;   ///< r [m]
+  double tau = 0;      ///< tau_p [m]
+  double weight = 1;   ///< w, with what selection and flush faces make of it
+  double choice = 1;   ///< the part of these
+  double closest = 1;  ///< w of closest_features.h
+  double closest_by_distance = 0, closest_by_patch = 0;
+  Vec3<double> closest_by_normal = Vec3<double>::Zero();
+  Vec2<double> closest_by_cones = Vec2<double>::Zero();  ///< by C(w_r), C(w_p)
+  double distance = 0;                                   ///< d [m]
   double area_factor = 1;
   double facing = 0;                                ///< 0.03 a + r(-A.n) [m^2]
   double area_by_facing = 0;                        ///< r'(-A.n)
@@ -97,10 +129,10 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
                           std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians);
 
 /// d(outputs of a contact) for left perturbations [rotation; translation] of the poses of owner and solid,
-/// and for changes of its weight and area factor.
+/// and for changes of its choice, of P and of its area factor.
 [[nodiscard]] ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,
-                                        const Vec6<double>& pose_S, double weight_dot = 0.0,
-                                        double area_factor_dot = 0.0);
+                                        const Vec6<double>& pose_S, double choice_dot = 0.0,
+                                        double patch_dot = 0.0, double area_factor_dot = 0.0);
 
 /// Memory of vertex_sdf_vjp(); allocates only while it grows.
 struct VertexVjpMemory {
@@ -110,8 +142,8 @@ struct VertexVjpMemory {
 
 /// Adds dL/d(poses) and, unless null, dL/d(geometry), given dL/d(outputs of the contacts of features), whose
 /// numbers but for points and activities are those of `contacts` from the place `begin` on. What their
-/// weights and areas depend on is only noted, in `weights`: select_features_vjp() and flush_faces_vjp() go
-/// the rest of the way.
+/// weights and areas depend on besides is only noted, in `weights`: patch_vjp(), select_features_vjp() and
+/// flush_faces_vjp() go the rest of the way.
 void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
                     std::span<const ContactFeature> features, const ContactList& contacts, std::size_t begin,
                     std::span<const ContactBar> bars, PointWeights& weights, VertexVjpMemory& memory,

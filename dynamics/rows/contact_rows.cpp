@@ -74,7 +74,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state, c
     pair.begin = static_cast<int>(out.rows.size());
     pair.member_begin = static_cast<int>(out.members.size());
     pair.tau = contact_pair.activity_smoothing + settings.resting_band;
-    pair.faces_change = contact_pair.faces_change;
+    pair.known = contact_pair.known;
     pair.shares = !(is_ball_or_plane(model.bodies[a]) && is_ball_or_plane(model.bodies[b]));
     pair.reduction = contact_pair.reduction;
     const bool is_reduced = pair.reduction.kind != Reduction::none;

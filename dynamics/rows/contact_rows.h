@@ -59,8 +59,8 @@ struct RowPair {
   double tau = 0;                                 ///< tau_p + tau_h [m]
   double denominator = 1, denominator_slope = 1;  ///< D and dD/dx
   PairMaterial material;
-  bool faces_change = true;  ///< see ContactPair
-  bool shares = true;        ///< its stiffness: false of two balls, or a ball and a plane
+  KnownWeights known;
+  bool shares = true;  ///< its stiffness: false of two balls, or a ball and a plane
   ContactReduction reduction;
   int member_begin = 0, member_end = 0;          ///< of ContactRows::members; none without a reduction
   ContactClusters clusters;                      ///< of these

@@ -38,8 +38,8 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
             row.share_by_weight > 0.0 ? row.share / row.share_by_weight : 0.0;
         of_contact[k_contact_area * stride] = row.area;
       });
-      contacts.faces_change.clear();
-      for (const RowPair& pair : rows.pairs) contacts.faces_change.push_back(pair.faces_change);
+      contacts.known.clear();
+      for (const RowPair& pair : rows.pairs) contacts.known.push_back(pair.known);
     }
     detector_->linearize(state.X_WB, record.features, contacts, what_for);
     return;

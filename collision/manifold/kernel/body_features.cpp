@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <variant>
 
 #include <Eigen/Geometry>
@@ -162,6 +163,33 @@ PointBlocks<T> make_point_blocks(const Body& body) {
     out.center_z[at(b)] = static_cast<T>(ball.center.z());
     out.radius[at(b)] = static_cast<T>(ball.radius);
   }
+  return out;
+}
+
+template <typename T>
+PointEdges<T> make_point_edges(const Body& body) {
+  PointEdges<T> out;
+  if (!has_mesh_edges(body)) return out;
+  std::vector<std::set<int>> neighbours(at(static_cast<int>(body.contact_points.cols())));
+  for (const Eigen::Vector3i& corners : body.mesh.triangles) {
+    for (const int i : corners) neighbours[at(i)].insert(corners.begin(), corners.end());
+  }
+  for (auto* const numbers : {&out.x, &out.y, &out.z}) numbers->push_back(T(0));
+  out.end.push_back(-1);
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    out.first.push_back(static_cast<std::int32_t>(out.x.size()));
+    for (const int k : neighbours[i]) {
+      const Vec3<double> edge =
+          body.contact_points.col(k) - body.contact_points.col(static_cast<Eigen::Index>(i));
+      if (!(edge.squaredNorm() > 0.0)) continue;
+      const Vec3<double> along = edge.normalized();
+      out.x.push_back(static_cast<T>(along.x()));
+      out.y.push_back(static_cast<T>(along.y()));
+      out.z.push_back(static_cast<T>(along.z()));
+      out.end.push_back(k);
+    }
+  }
+  out.first.push_back(static_cast<std::int32_t>(out.x.size()));
   return out;
 }
 
@@ -398,8 +426,11 @@ BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::sp
       bounds(bounds_of_primitives<T>(its_sdf)),
       is_convex(its_sdf.is_convex()),
       contact_radius(static_cast<T>(body.contact_radius)),
-      size(static_cast<T>(body.size)) {
+      size(static_cast<T>(body.size)),
+      smallest_area(std::numeric_limits<T>::infinity()) {
+  for (const double area : body.contact_areas) smallest_area = std::min(smallest_area, static_cast<T>(area));
   if (body.contact_points.cols() > 0) points = make_point_blocks<T>(body);
+  point_edges = make_point_edges<T>(body);
   if (body.selected_vertices == 0) flat_faces = make_face_supports(body, its_sdf, points);
   if (mesh_edges.empty()) return;
   edges = make_edge_blocks(body.contact_points, mesh_edges, body.size);

@@ -30,6 +30,15 @@ struct PointBlocks {
   std::vector<T> center_x, center_y, center_z, radius;  ///< of the blocks' balls; as many as fill whole packs
 };
 
+/// Unit vectors along the edges of the mesh at each contact point, in the body's frame (closest_features.h).
+template <typename T>
+struct PointEdges {
+  std::vector<std::int32_t>
+      first;               ///< of each contact point in turn, and the end; empty where these are no vertices
+  std::vector<T> x, y, z;  ///< the first is 0, for packs of points that have different numbers of edges
+  std::vector<int> end;    ///< contact point at the other end of each
+};
+
 /// The flat faces of a body (engine/flat_faces.h).
 template <typename T>
 struct FaceSupports {
@@ -134,12 +143,14 @@ struct BodyFeatures {
   std::vector<PrimitiveBound<T>> bounds;  ///< in the order of the SDF: added primitives, then subtracted
   bool is_convex;                         ///< ShapeSdf::is_convex()
   PointBlocks<T> points;
+  PointEdges<T> point_edges;
   FaceSupports<T> flat_faces;  ///< none where contact points are chosen by their depth
   EdgeBlocks edges;
   Columns<T> edge_geometry;  ///< ConvexEdgeColumn of each edge of `edges`
   Columns<T> edge_balls;     ///< of the blocks: k_ball_center, k_ball_radius
   T contact_radius = 0;      ///< [m]
   T size = 0;                ///< [m]
+  T smallest_area = 0;       ///< of the contact points; infinite if there are none [m^2]
 };
 
 extern template struct BodyFeatures<float>;

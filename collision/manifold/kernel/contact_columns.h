@@ -37,13 +37,14 @@ enum Column {
   k_distance_bar = 14,  ///< by the distance, that of the activity included
   k_normal_bar = 15,    ///< 3
   k_area_bar = 18,      ///< by the logarithm of the area
-  k_x_S = 19,           ///< 3, written: the contact point in S [m]
-  k_phi = 22,           ///< written: its signed distance [m]
-  k_phi_bar = 23,       ///< written
-  k_n_bar = 24,         ///< 3, written: by the normal of the solid, in S
-  k_x_bar = 27,         ///< 3: by the contact point, in S; given to the second part
-  k_by_point = 30,      ///< 3, written: by the contact point, in O
-  k_count = 33
+  k_cone_bar = 19,      ///< 3, in W: by the normal of the solid, of what turns with O (closest_features.h)
+  k_x_S = 22,           ///< 3, written: the contact point in S [m]
+  k_phi = 25,           ///< written: its signed distance [m]
+  k_phi_bar = 26,       ///< written
+  k_n_bar = 27,         ///< 3, written: by the normal of the solid, in S
+  k_x_bar = 30,         ///< 3: by the contact point, in S; given to the second part
+  k_by_point = 33,      ///< 3, written: by the contact point, in O
+  k_count = 36
 };
 }  // namespace vertex_columns
 

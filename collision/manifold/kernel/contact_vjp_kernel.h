@@ -88,24 +88,25 @@ class WrenchSum {
 /// What both parts of the way back of a pack of contact points need.
 struct VertexPack {
   using P = Lanes<double>;
-  Vec3<P> arm_O, n, area_vector, point_bar, normal_bar;
-  P slope_bar;  ///< -dL/d(A.n)
+  Vec3<P> arm_O, n, point_bar, normal_bar;
+  Vec3<P> turned_bar;  ///< by n, of what turns with the owner against it: its area vector and its normal cone
   P along, phi_bar;
 
   VertexPack(const VertexVjp& in, const ColumnPack& of, const LanePose& X_WO) {
     using namespace convex_edges_detail;
     arm_O = X_WO.rotate(of.vector(vertex_columns::k_point));
     n = scaled(P(in.sign), of.vector(vertex_columns::k_normal));
-    area_vector = X_WO.rotate(of.vector(vertex_columns::k_area_vector));
+    const Vec3<P> area_vector = X_WO.rotate(of.vector(vertex_columns::k_area_vector));
     point_bar = of.vector(vertex_columns::k_point_bar);
-    slope_bar = facing_slope(of.get(vertex_columns::k_area), dot(area_vector, n)) *
-                of.get(vertex_columns::k_area_bar);
+    const P slope_bar = facing_slope(of.get(vertex_columns::k_area), dot(area_vector, n)) *
+                        of.get(vertex_columns::k_area_bar);  // -dL/d(A.n)
+    turned_bar = plus(of.vector(vertex_columns::k_cone_bar), P(P(0) - slope_bar), area_vector);
     along = dot(point_bar, n);
     phi_bar = of.get(vertex_columns::k_distance_bar) - P(0.5) * along;
     const P lever = P(in.radius) + P(0.5) * of.get(vertex_columns::k_distance);
     normal_bar =
         plus(plus(scaled(P(in.sign), of.vector(vertex_columns::k_normal_bar)), P(P(0) - lever), point_bar),
-             P(P(0) - slope_bar), area_vector);
+             P(1), turned_bar);
   }
 };
 
@@ -140,7 +141,7 @@ inline void vertices_from_solid_by_lanes(const VertexVjp& in, double* numbers, i
     const Vec3<P> y_bar = X_WS.rotate(of.vector(vertex_columns::k_x_bar)),
                   x_bar = plus(at.point_bar, P(1), y_bar);
     owner.add(at.arm_O, x_bar);
-    owner.add_torque(scaled(P(P(0) - at.slope_bar), cross(at.area_vector, at.n)));
+    owner.add_torque(cross(at.turned_bar, at.n));
     solid.add(plus(at.arm_O, P(1), between), scaled(P(-1), y_bar));
     solid.add_torque(cross(at.n, at.normal_bar));
     of.set(vertex_columns::k_by_point, X_WO.rotate_back(x_bar));

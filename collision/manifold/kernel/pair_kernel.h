@@ -1,7 +1,8 @@
 /// All contacts of a pair of bodies at one state, lanes at a time.
 ///
 ///   vertices  which flat faces lie flush on the other's solid (flush_faces.h); their supports: contacts
-///             -> other points with weight near it, by blocks and bounds -> the solid at these; contacts
+///             -> other points with weight near it, by blocks and bounds -> the solid at these
+///             -> those whose normal cones allow it: contacts -> how deep the pair is; weights
 ///   edges     blocks of edges near the other's solid
 ///             -> pairs that may be in contact (edge_search.h) -> pairs with weight (convex_edges.h)
 ///             -> both solids at their probes, gates; contacts
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collision/manifold/kernel/cone_lanes.h"
 #include "collision/manifold/kernel/flush_lanes.h"
 #include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/kernel/solid_lanes.h"
@@ -43,7 +45,11 @@ class PairKernel {
 
   PairKernel(const PairProblem<T>& problem, const PairPoses<T>& X, PairScratch<T>& scratch,
              ContactBlock<T>& block)
-      : problem_(problem), X_(X), s_(scratch), block_(block) {}
+      : problem_(problem),
+        X_(X),
+        s_(scratch),
+        block_(block),
+        touching_{touching_points(scratch, 0), touching_points(scratch, 1)} {}
 
   /// Appends the contacts to the block, if there is room; says whether there was.
   [[nodiscard]] bool run() {
@@ -55,6 +61,12 @@ class PairKernel {
   }
 
  private:
+  [[nodiscard]] static PointList<T> touching_points(PairScratch<T>& scratch, int side) {
+    T* const(&columns)[4] = scratch.touching[side];
+    PointList<T> points{columns[0], columns[1], columns[2], columns[3], scratch.touching_primitives[side]};
+    points.clear();
+    return points;
+  }
   [[nodiscard]] const BodyFeatures<T>& body(int side) const { return *problem_.bodies[side]; }
   [[nodiscard]] CullBuffers<T> culling() const { return {s_.kept, s_.nearby, s_.lower}; }
   [[nodiscard]] static ABUT_INLINE std::uint32_t first_lanes(int count) {
@@ -97,15 +109,26 @@ class PairKernel {
   }
 
   [[nodiscard]] bool append_all() {
+    const int begin = block_.count;
+    PatchSums<T> sums[2];
     for (int side = 0; side < 2; ++side) {
-      if (problem_.vertices[side] && !vertex_contacts(side)) return false;
+      first_vertex_[side] = block_.count;
+      if (problem_.vertices[side] && !vertex_contacts(side, sums[side])) return false;
       block_.ends[side] = block_.count;
+    }
+    const PatchShare<T> patch({sums[0].fourths + sums[1].fourths, sums[0].cubes + sums[1].cubes});
+    s_.patch = patch.value;
+    weigh_vertices(begin);
+    if constexpr (order != ManifoldOrder::value) {
+      if (!vertex_derivatives(patch)) return false;
     }
     if (problem_.edge_edge && !edge_contacts()) return false;
     block_.ends[k_edge_pairs] = block_.count;
     return true;
   }
-  [[nodiscard]] bool vertex_contacts(int side);
+  [[nodiscard]] bool vertex_contacts(int side, PatchSums<T>& sums);
+  void weigh_vertices(int begin);
+  [[nodiscard]] bool vertex_derivatives(const PatchShare<T>& patch);
   /// Contact points near a solid.
   struct PointPack {
     Vec3<P> x;                   ///< in the solid's frame [m]
@@ -113,13 +136,15 @@ class PairKernel {
     std::uint32_t lanes;
     std::uint64_t primitives;  ///< that matter
   };
-  [[nodiscard]] bool append_vertices(int side, bool has_flush, const PointPack& pack,
-                                     const SdfAnswer<SdfOrder::normal, P>& sample, PointList<T>& touching);
+  [[nodiscard]] bool append_vertices(int side, const PointPack& pack,
+                                     const SdfAnswer<SdfOrder::normal, P>& sample);
   [[nodiscard]] SolidAtPoints<P> linearized(int side, const SdfSampleJacobian<P>& sample,
                                             const Vec3<P>& x_S) const;
   void store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample, const Vec3<P>& x_S,
-                                const P& weight, int contact);
-  void add_flush_derivatives(int side, const FlushLanes<T>& faces);
+                                const PatchShare<T>& patch, int contact);
+  [[nodiscard]] MotionRow<P> cone_by_motion(int side, const SolidAtPoints<P>& at,
+                                            const Vec3<P>& by_normal) const;
+  void add_flush_derivatives(int side, const PatchShare<T>& patch);
   [[nodiscard]] bool edge_contacts();
   int find_near_blocks(int side);
   [[nodiscard]] bool relate_pairs(int count, int& candidates);
@@ -129,6 +154,10 @@ class PairKernel {
   [[nodiscard]] SdfAnswer<sdf_order, P> sample_at_probe(int side, const Vec3<P>& probe,
                                                         std::uint32_t lanes) const;
   [[nodiscard]] ABUT_INLINE ConvexEdge<P> gathered_edge(int side, const std::int32_t* which) const;
+  /// A number of a vertex contact, from a place of the block on.
+  [[nodiscard]] ABUT_INLINE T* vertex_number(VertexNumber number, int contact) const {
+    return s_.vertices[number] + (contact - first_vertex_[0]);
+  }
   /// Up to a whole pack, with copies of the last one.
   static void fill_up(std::int32_t* const (&edges)[2], int count) {
     for (int i = count; i % W != 0; ++i) {
@@ -140,6 +169,10 @@ class PairKernel {
   const PairPoses<T>& X_;
   PairScratch<T>& s_;
   ContactBlock<T>& block_;
+  PointList<T> touching_[2];        // points of A, of B that are contacts
+  int first_vertex_[2] = {};        // contacts of A, of B
+  bool has_flush_[2] = {};          // whether faces of A, of B lie flush
+  T patch_by_motion_[6] = {};       // dP/d(motion)
   T edges_left_ = 1;                // of the weights of edges, by flush faces
   T edges_left_by_motion_[6] = {};  // d(log of it)/d(motion)
 };

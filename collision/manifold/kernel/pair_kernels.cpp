@@ -20,6 +20,8 @@ PairProblem<T>::PairProblem(const BodyFeatures<T>& A, const BodyFeatures<T>& B, 
       edge_edge(config.edge_edge && A.edges.edges > 0 && B.edges.edges > 0),
       reach(static_cast<T>(its_reach)),
       activity_smoothing(static_cast<T>(config.activity_smoothing * size)),
+      cone_width(static_cast<T>(config.cone_smoothing)),
+      inverse_area(T(1) / std::min(A.smallest_area, B.smallest_area)),
       edges(config, size, inradius),
       edge_search(config, size, inradius) {
   for (int side = 0; side < 2; ++side)
@@ -101,8 +103,9 @@ void EdgeSearchScratch::prepare(const EdgeBlocks& A, const EdgeBlocks& B) {
 
 template <typename T>
 void PairScratch<T>::prepare(const PairProblem<T>& problem) {
-  std::size_t points = 0, primitives = 0, supports = 0, faces = 0;
+  std::size_t points = 0, primitives = 0, supports = 0, faces = 0, vertices_of_both = 0;
   for (const BodyFeatures<T>* body : problem.bodies) {
+    vertices_of_both += at(body->points.blocks * k_block) + body->flat_faces.x.size();
     points = std::max(points, at(body->points.blocks * k_block));
     supports = std::max(supports, body->flat_faces.x.size());
     faces = std::max(faces, body->flat_faces.faces.size());
@@ -112,24 +115,29 @@ void PairScratch<T>::prepare(const PairProblem<T>& problem) {
   candidate_room = std::max(candidate_room, 256);
 
   const std::size_t lower_bounds = (primitives + 1) * k_pack;
-  Parts<T> numbers{make_room(numbers_, 10 * (points + k_pack) + lower_bounds + k_pack +
+  Parts<T> numbers{make_room(numbers_, 14 * (points + k_pack) + lower_bounds + k_pack +
+                                           std::size(vertices) * (vertices_of_both + k_pack) +
                                            std::size(at_supports) * (supports + k_pack) +
                                            std::size(candidates) * (at(candidate_room) + k_pack))};
   for (T*& column : list) column = numbers.take(points);
-  for (T*& column : touching) column = numbers.take(points);
+  for (auto& of_side : touching) {
+    for (T*& column : of_side) column = numbers.take(points);
+  }
+  for (T*& column : vertices) column = numbers.take(vertices_of_both);
   weights = numbers.take(points);
   area_factors = numbers.take(points);
   for (T*& column : at_supports) column = numbers.take(supports);
   lower = numbers.take(lower_bounds);
   for (T*& column : candidates) column = numbers.take(at(candidate_room));
-  list_primitives = make_room(masks_, 2 * (points + k_pack));
-  touching_primitives = list_primitives + points + k_pack;
+  Parts<std::uint64_t> masks{make_room(masks_, 3 * (points + k_pack))};
+  list_primitives = masks.take(points);
+  for (std::uint64_t*& of_side : touching_primitives) of_side = masks.take(points);
   kept = make_room(words_, primitives + k_pack);
   nearby = make_room(nearby_, primitives + k_pack);
   Parts<std::int32_t> indices{
-      make_room(indices_, 2 * (at(candidate_room) + k_pack) + points + faces + 2 * k_pack)};
+      make_room(indices_, 2 * (at(candidate_room) + k_pack) + 2 * points + faces + 3 * k_pack)};
   for (std::int32_t*& edges : candidate_edges) edges = indices.take(at(candidate_room));
-  contact_of_point = indices.take(points);
+  for (std::int32_t*& of_side : contact_of_point) of_side = indices.take(points);
   flush_faces = indices.take(faces);
 }
 

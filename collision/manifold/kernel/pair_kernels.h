@@ -24,6 +24,8 @@ struct PairProblem {
   T flush_distance, flush_normal, flush_away, flush_gap;  ///< FlushBand: v [m], u, w [m], v/2 [m]
   T reach;               ///< distance from which on contacts are left out [m]
   T activity_smoothing;  ///< tau_p [m]
+  T cone_width;          ///< w_c of normal cones of vertices [rad]
+  T inverse_area;        ///< 1/the smallest area of a contact point of both [1/m^2]
   T cone_cos, cone_sin;  ///< of the angle by which cone_smoothing widens normal cones
   T entry_shift[2];      ///< how far from their crossings edges of A, of B enter the other's wedges [m]
   ConvexEdgeSettings<T> edges;
@@ -53,6 +55,16 @@ struct PairPoses {
 struct EdgePairList {
   std::int32_t* of[2];
   int count = 0;
+};
+
+/// Columns of what the weight of a vertex contact is made of.
+enum VertexNumber {
+  k_vertex_strict,  ///< C(w_r)
+  k_vertex_wide,    ///< C(w_p)
+  k_vertex_flush,   ///< what flush faces leave of it
+  k_vertex_share,   ///< b of the patch's sums, but for C(w_p)
+  k_vertex_weight,  ///< w of closest_features.h
+  k_vertex_numbers
 };
 
 /// So many pairs, or a few more, are divided or tested at once.
@@ -95,14 +107,17 @@ struct PairScratch {
   // What flush faces make of the points in PointBlocks: weights and area factors.
   T* weights;
   T* area_factors;
-  std::int32_t* contact_of_point;
+  std::int32_t* contact_of_point[2];
   // The faces that lie flush, and the solid at supports in FaceSupports: distance and normal.
   std::int32_t* flush_faces;
   T* at_supports[4];
   bool faces_change;  ///< found: whether a face of the pair lies between flush and not
-  // Those of the points near a solid that touch it.
-  T* touching[4];
-  std::uint64_t* touching_primitives;
+  // Those of the points of A, of B near the other's solid that touch it.
+  T* touching[2][4];
+  std::uint64_t* touching_primitives[2];
+  // What the weights of vertices are made of, contact by contact.
+  T* vertices[k_vertex_numbers];
+  T patch;  ///< found: P of the pair (closest_features.h)
   std::uint32_t* kept;
   std::uint16_t* nearby;
   T* lower;

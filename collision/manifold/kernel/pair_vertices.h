@@ -12,20 +12,20 @@
 namespace abut {
 inline namespace ABUT_SIMD {
 
+/// Appends the contacts of a body's points at the other's solid, but for their weights.
+///
+/// @param sums  added to: of the patch
 template <typename T, ManifoldOrder order>
-bool PairKernel<T, order>::vertex_contacts(int side) {
+bool PairKernel<T, order>::vertex_contacts(int side, PatchSums<T>& sums) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
   if (owner.points.points == 0 || solid.bounds.empty()) return true;
   const auto& [R, p] = X_.in_other[side];
   const FlushLanes<T> faces(problem_, X_, side, s_);
   const int flush_faces = faces.find(edges_left_);
-  const bool has_flush = flush_faces > 0;
-  PointList<T> touching{s_.touching[0], s_.touching[1], s_.touching[2], s_.touching[3],
-                        s_.touching_primitives};
-  touching.clear();
-  const int begin = block_.count;
+  has_flush_[side] = flush_faces > 0;
   if constexpr (order == ManifoldOrder::complete) {
-    if (has_flush) std::fill_n(s_.contact_of_point, std::ptrdiff_t{owner.points.blocks} * k_block, -1);
+    if (has_flush_[side])
+      std::fill_n(s_.contact_of_point[side], std::ptrdiff_t{owner.points.blocks} * k_block, -1);
   }
 
   for (int i = 0; i < flush_faces; ++i) {
@@ -34,15 +34,14 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
       const int first = face.first_support + k;
       const std::int32_t* const places = owner.flat_faces.place.data() + first;
       const std::uint32_t lanes = first_lanes(face.supports - k) & bits(P::gather(s_.weights, places) > P(0));
-      if (!append_vertices(side, has_flush, {faces.supports(first), places, lanes, 1},
-                           faces.at_supports(first), touching))
+      if (!append_vertices(side, {faces.supports(first), places, lanes, 1}, faces.at_supports(first)))
         return false;
       for (int lane = 0; lane < std::min(W, face.supports - k); ++lane) s_.weights[places[lane]] = T(0);
     }
   }
   PointList<T> list{s_.list[0], s_.list[1], s_.list[2], s_.list[3], s_.list_primitives};
   list.clear();
-  append_near_points(owner, solid, R, p, has_flush ? s_.weights : nullptr,
+  append_near_points(owner, solid, R, p, has_flush_[side] ? s_.weights : nullptr,
                      CullDistances<T>(solid, problem_.reach + owner.contact_radius), culling(), list);
   list.finish();
   for (int group = 0; group < list.groups(); ++group) {
@@ -51,41 +50,34 @@ bool PairKernel<T, order>::vertex_contacts(int side) {
     for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(list.id[first + i]);
     const PointPack pack{loaded(list.x + first, list.y - list.x), places, first_lanes(list.count - first),
                          list.primitives[group]};
-    if (!append_vertices(
-            side, has_flush, pack,
-            sample_solid<SdfOrder::normal, T>(solid, pack.primitives, pack.x, measures_to_rims(owner, solid)),
-            touching))
+    if (!append_vertices(side, pack,
+                         sample_solid<SdfOrder::normal, T>(solid, pack.primitives, pack.x,
+                                                           measures_to_rims(owner, solid))))
       return false;
   }
-
-  if constexpr (order != ManifoldOrder::value) {
-    touching.finish();
-    if (begin + touching.groups() * W > block_.capacity) return false;
-    for (int group = 0; group < touching.groups(); ++group) {
-      const int first = begin + group * W;
-      const Vec3<P> x = loaded(touching.x + group * W, touching.y - touching.x);
-      const auto sample = sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x,
-                                                              measures_to_rims(owner, solid));
-      const P weight = P::load(block_.numbers.data() +
-                               static_cast<std::ptrdiff_t>(k_contact_weight) * block_.capacity + first);
-      store_vertex_derivatives(side, sample, x, weight, first);
-    }
-    if constexpr (order == ManifoldOrder::complete) {
-      if (has_flush) add_flush_derivatives(side, faces);
-    }
-  }
+  const T inverse_tau = T(1) / problem_.activity_smoothing;
+  for (int i = first_vertex_[side]; i < block_.count; ++i)
+    sums.add(*vertex_number(k_vertex_share, i) * *vertex_number(k_vertex_wide, i),
+             std::max(T(0) - block_.number(k_contact_distance, i), T(0)) * inverse_tau);
   return true;
 }
 
-/// Appends those of a pack of contact points that touch the solid, given what it answers there.
+/// Appends those of a pack of contact points that may touch the solid, given what it answers there.
 template <typename T, ManifoldOrder order>
-ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, bool has_flush, const PointPack& pack,
-                                                       const SdfAnswer<SdfOrder::normal, P>& sample,
-                                                       PointList<T>& touching) {
+ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack& pack,
+                                                       const SdfAnswer<SdfOrder::normal, P>& sample) {
   const BodyFeatures<T>& owner = body(side);
   const P radius(owner.contact_radius), sign(side == 0 ? T(-1) : T(1));  // out of the solid, from A to B
   const P distance = sample.distance - radius;
-  const std::uint32_t chosen = pack.lanes & bits(distance < P(problem_.reach));
+  std::uint32_t chosen = pack.lanes & bits(distance < P(problem_.reach));
+  if (chosen == 0) return true;
+  std::int32_t points[W];
+  for (int lane = 0; lane < W; ++lane)
+    points[lane] = owner.points.point[static_cast<std::size_t>(pack.places[lane])];
+  const Mat3<T> to_owner = X_.in_other[side].R.transpose();
+  const ConePair<P> cones =
+      ConeLanes<T>(owner.point_edges, points, problem_.cone_width).values(rotated(to_owner, sample.normal));
+  chosen &= bits(cones.wide > P(0)) | bits(distance < P(T(k_push_out_begin) * problem_.activity_smoothing));
   if (chosen == 0) return true;
   if (block_.count + W > block_.capacity) return false;
   const auto& [R_CS, p_CS] = X_.in_center[1 - side];
@@ -95,11 +87,17 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, bool has_flush,
     (x_C[i] - inward * n[i]).store_chosen(column(k_contact_point + i), chosen);
     (sign * n[i]).store_chosen(column(k_contact_normal + i), chosen);
   }
-  const P weight = has_flush ? P::gather(s_.weights, pack.places) : P(1);
   distance.store_chosen(column(k_contact_distance), chosen);
-  weight.store_chosen(column(k_contact_weight), chosen);
-  (weight * activity(distance)).store_chosen(column(k_contact_activity), chosen);
   P area = P::gather(owner.points.area.data(), pack.places);
+  const P flush = has_flush_[side] ? P::gather(s_.weights, pack.places) : P(1),
+          share = flush * area * P(problem_.inverse_area);
+  const auto store_number = [&](VertexNumber number, const P& value) {
+    value.store_chosen(vertex_number(number, block_.count), chosen);
+  };
+  store_number(k_vertex_strict, cones.strict);
+  store_number(k_vertex_wide, cones.wide);
+  store_number(k_vertex_flush, flush);
+  store_number(k_vertex_share, share);
   if (!owner.points.area_x.empty()) {
     const Vec3<P> vector =
         rotated(X_.in_other[side].R, Vec3<P>(P::gather(owner.points.area_x.data(), pack.places),
@@ -107,20 +105,78 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, bool has_flush,
                                              P::gather(owner.points.area_z.data(), pack.places)));
     area = facing_area<P>(area, convex_edges_detail::dot(vector, sample.normal));
   }
-  if (has_flush) area = area * P::gather(s_.area_factors, pack.places);
+  if (has_flush_[side]) area = area * P::gather(s_.area_factors, pack.places);
   area.store_chosen(column(k_contact_area), chosen);
   int *const of_owner = features(side), *const of_solid = features(1 - side);
   int count = 0;
   for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
-    const std::int32_t place = pack.places[std::countr_zero(left)];
+    const int lane = std::countr_zero(left);
     if constexpr (order == ManifoldOrder::complete) {
-      if (has_flush) s_.contact_of_point[place] = block_.count + count;
+      if (has_flush_[side]) s_.contact_of_point[side][pack.places[lane]] = block_.count + count;
     }
-    of_owner[count] = owner.points.point[static_cast<std::size_t>(place)];
+    of_owner[count] = points[lane];
     of_solid[count++] = -1;
   }
   block_.count += count;
-  if constexpr (order != ManifoldOrder::value) touching.append(pack.x, P(0), chosen, pack.primitives);
+  if constexpr (order != ManifoldOrder::value) touching_[side].append(pack.x, P(0), chosen, pack.primitives);
+  return true;
+}
+
+/// Weights and activities of the contacts of vertices, once it is known how deep the pair is.
+template <typename T, ManifoldOrder order>
+void PairKernel<T, order>::weigh_vertices(int begin) {
+  const P inverse_tau(T(1) / problem_.activity_smoothing);
+  for (int first = begin; first < block_.count; first += W) {
+    const auto loaded_column = [&](int c) {
+      return P::load(block_.numbers.data() + static_cast<std::ptrdiff_t>(c) * block_.capacity + first);
+    };
+    const std::uint32_t lanes = first_lanes(block_.count - first);
+    const auto store = [&](const P& value, int c) {
+      value.store_chosen(block_.numbers.data() + static_cast<std::ptrdiff_t>(c) * block_.capacity + first,
+                         lanes);
+    };
+    const P distance = loaded_column(k_contact_distance);
+    const VertexWeight<P> of_vertex(P::load(vertex_number(k_vertex_strict, first)),
+                                    P::load(vertex_number(k_vertex_wide, first)), P(s_.patch),
+                                    push_out<P>(distance, inverse_tau));
+    const P weight = P::load(vertex_number(k_vertex_flush, first)) * of_vertex.value;
+    of_vertex.value.store(vertex_number(k_vertex_weight, first));
+    store(weight, k_contact_weight);
+    store(weight * activity(distance), k_contact_activity);
+  }
+}
+
+template <typename T, ManifoldOrder order>
+bool PairKernel<T, order>::vertex_derivatives(const PatchShare<T>& patch) {
+  for (int side = 0; side < 2; ++side) {
+    PointList<T>& touching = touching_[side];
+    touching.finish();
+    const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
+    if (first_vertex_[side] + touching.groups() * W > block_.capacity) return false;
+    for (int group = 0; group < touching.groups(); ++group) {
+      const Vec3<P> x = loaded(touching.x + group * W, touching.y - touching.x);
+      store_vertex_derivatives(side,
+                               sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x,
+                                                                   measures_to_rims(owner, solid)),
+                               x, patch, first_vertex_[side] + group * W);
+    }
+  }
+  if constexpr (order == ManifoldOrder::complete) {
+    for (int side = 0; side < 2; ++side) {
+      if (has_flush_[side]) add_flush_derivatives(side, patch);
+    }
+    if (!patch.changes()) return true;
+    const T inverse_tau = T(1) / problem_.activity_smoothing;
+    for (int i = first_vertex_[0]; i < block_.count; ++i) {
+      const T distance = block_.number(k_contact_distance, i);
+      const VertexWeight<T> of_vertex(*vertex_number(k_vertex_strict, i), *vertex_number(k_vertex_wide, i),
+                                      s_.patch, push_out<T>(distance, inverse_tau));
+      const T by_patch = *vertex_number(k_vertex_flush, i) * of_vertex.by_patch * activity(P(distance))[0];
+      for (int c = 0; c < 6; ++c)
+        block_.set_number(k_activity_by_motion + c, i,
+                          block_.number(k_activity_by_motion + c, i) + by_patch * patch_by_motion_[c]);
+    }
+  }
   return true;
 }
 
@@ -152,14 +208,34 @@ SolidAtPoints<Lanes<T>> PairKernel<T, order>::linearized(int side, const SdfSamp
   return at;
 }
 
+/// A number of the other solid's normal at points, which changes as the normal turns against their body.
+///
+/// @param by_normal  its derivative with respect to the normal, in the owner's frame
+template <typename T, ManifoldOrder order>
+MotionRow<Lanes<T>> PairKernel<T, order>::cone_by_motion(int side, const SolidAtPoints<P>& at,
+                                                         const Vec3<P>& by_normal) const {
+  using namespace convex_edges_detail;
+  const P sign(side == 1 ? T(1) : T(-1));
+  const Vec3<P> g = scaled(sign, rotated(X_.in_center[side].R, by_normal));
+  MotionRow<P> row = scaled_row(g[0], at.by_normal[0]);
+  for (int i = 1; i < 3; ++i) {
+    row.w = plus(row.w, g[i], at.by_normal[i].w);
+    row.v = plus(row.v, g[i], at.by_normal[i].v);
+  }
+  if (side == 1) row.w = plus(row.w, P(1), cross(g, at.normal));
+  return row;
+}
+
 template <typename T, ManifoldOrder order>
 void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample,
-                                                    const Vec3<P>& x_S, const P& weight, int contact) {
+                                                    const Vec3<P>& x_S, const PatchShare<T>& patch,
+                                                    int contact) {
   const SolidAtPoints<P> at = linearized(side, sample, x_S);
   store_row(k_distance_by_motion, contact, at.by_distance);
   for (int i = 0; i < 3; ++i) store_row(k_normal_by_motion + 6 * i, contact, at.by_normal[i]);
   if constexpr (order == ManifoldOrder::complete) {
-    const P sign(side == 1 ? T(1) : T(-1)), radius(body(side).contact_radius),
+    const BodyFeatures<T>& owner = body(side);
+    const P sign(side == 1 ? T(1) : T(-1)), radius(owner.contact_radius),
         distance = sample.distance - radius, inward = radius + P(T(0.5)) * distance;
     for (int i = 0; i < 3; ++i) {  // x - (r + d/2) n
       const P by_distance = P(T(-0.5)) * (sign * at.normal[i]), by_normal = P(0) - inward * sign;
@@ -171,15 +247,49 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
       if (side == 1) add_motion_of_point(i, at.x, row);
       store_row(k_point_by_motion + 6 * i, contact, row);
     }
-    store_row(k_activity_by_motion, contact, scaled_row(weight * activity_slope(distance), at.by_distance));
+    std::int32_t points[W];
+    for (int lane = 0; lane < W; ++lane)
+      points[lane] = block_.feature(side, std::min(contact + lane, block_.ends[side] - 1));
+    const Mat3<T> to_owner = X_.in_other[side].R.transpose();
+    const auto cones = ConeLanes<T>(owner.point_edges, points, problem_.cone_width)
+                           .derivatives(rotated(to_owner, sample.normal));
+    const P inverse_tau(T(1) / problem_.activity_smoothing),
+        flush = P::load(vertex_number(k_vertex_flush, contact)), here = flush * activity(distance);
+    const VertexWeight<P> weight(cones.strict.value, cones.wide.value, P(patch.value),
+                                 push_out<P>(distance, inverse_tau));
+    Vec3<P> by_normal;
+    for (int i = 0; i < 3; ++i)
+      by_normal[i] = weight.by_strict * cones.strict.by_normal[i] + weight.by_wide * cones.wide.by_normal[i];
+    const MotionRow<P> by_cones = scaled_row(here, cone_by_motion(side, at, by_normal));
+    const P by_distance = flush * weight.value * activity_slope(distance) +
+                          here * weight.by_push_out * push_out_slope<P>(distance, inverse_tau);
+    MotionRow<P> row = scaled_row(by_distance, at.by_distance);
+    row.w = convex_edges_detail::plus(row.w, P(1), by_cones.w);
+    row.v = convex_edges_detail::plus(row.v, P(1), by_cones.v);
+    store_row(k_activity_by_motion, contact, row);
+    if (!patch.changes()) return;
+    const P share = P::load(vertex_number(k_vertex_share, contact)),
+            depth = max(P(0) - distance, P(0)) * inverse_tau;
+    const MotionRow<P> by_area = scaled_row(share * patch.template by_area<P>(depth),
+                                            cone_by_motion(side, at, cones.wide.by_normal)),
+                       by_depth = scaled_row(
+                           P(0) - inverse_tau * patch.template by_depth<P>(share * cones.wide.value, depth),
+                           at.by_distance);
+    for (int lane = 0; lane < std::min(W, block_.ends[side] - contact); ++lane) {
+      for (int k = 0; k < 3; ++k) {
+        patch_by_motion_[k] += by_area.w[k][lane] + by_depth.w[k][lane];
+        patch_by_motion_[3 + k] += by_area.v[k][lane] + by_depth.v[k][lane];
+      }
+    }
   }
 }
 
 /// Adds to the derivatives of activities what changes with how flush the faces of a body lie: the weights
 /// 1 - psi of points that are no supports, and what is left of edges.
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::add_flush_derivatives(int side, const FlushLanes<T>& faces) {
+void PairKernel<T, order>::add_flush_derivatives(int side, const PatchShare<T>& patch) {
   const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
+  const FlushLanes<T> faces(problem_, X_, side, s_);
   faces.each([&](int which, T flush, T slope) {
     if (slope == T(0) || flush >= T(1)) return;
     const auto& face = owner.flat_faces.faces[at(which)];
@@ -238,13 +348,19 @@ void PairKernel<T, order>::add_flush_derivatives(int side, const FlushLanes<T>& 
       edges_left_by_motion_[c] -= slope / (T(1) - flush) * row[c];
     for (int k = face.first_point; k < face.first_point + face.points; ++k) {
       const auto [place, factor] = owner.flat_faces.points[static_cast<std::size_t>(k)];
-      const int contact = s_.contact_of_point[place];
+      const int contact = s_.contact_of_point[side][place];
       if (factor > T(0) || contact < 0) continue;
-      const P distance(block_.number(k_contact_distance, contact));
-      const T by_row = T(0) - activity(distance)[0] * slope;
-      for (int c = 0; c < 6; ++c)
+      const T distance = block_.number(k_contact_distance, contact),
+              by_row = T(0) - activity(P(distance))[0] * *vertex_number(k_vertex_weight, contact) * slope,
+              depth = std::max(T(0) - distance, T(0)) / problem_.activity_smoothing,
+              patch_by_row = T(0) - patch.template by_area<T>(depth) * slope *
+                                        *vertex_number(k_vertex_wide, contact) *
+                                        owner.points.area[at(place)] * problem_.inverse_area;
+      for (int c = 0; c < 6; ++c) {
         block_.set_number(k_activity_by_motion + c, contact,
                           block_.number(k_activity_by_motion + c, contact) + by_row * row[c]);
+        patch_by_motion_[c] += patch_by_row * row[c];
+      }
     }
   });
 }
