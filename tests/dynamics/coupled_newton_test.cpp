@@ -52,7 +52,7 @@ TEST_CASE("solve_coupled: max_iterations is what Newton's method takes at most f
 
 TEST_CASE("solve_coupled: a max_iterations above 60 is taken", "[dynamics][value]") {
   const ContactTestProblem p =
-      test::hard_problem(1477, 6);  // one of 4,000 in which Newton's method is so slow
+      test::hard_problem(349, 6);  // one of two of 4,000 in which Newton's method is so slow
   const ContactSolution slow = test::solve(solver_of(p, 500), p);
   CHECK(slow.path == SolutionPath::newton);
   CHECK(slow.iterations > 60);
@@ -85,7 +85,7 @@ TEST_CASE("solve_coupled: no fallback allocates once its memory has grown", "[dy
   std::array<int, 5> paths{};
   std::size_t allocations = 0;
   const std::vector<ContactTestProblem> problems = hard_problems(80, 5);
-  for (const int max_iterations : {2, 5, 7, 60}) {
+  for (const int max_iterations : {2, 5, 6, 60}) {
     for (const ContactTestProblem& p : problems) {
       const SmoothCoulombSolver solver = solver_of(p, max_iterations);
       const auto memory = solver.make_memory();

@@ -166,18 +166,35 @@ PointBlocks<T> make_point_blocks(const Body& body) {
   return out;
 }
 
+/// 2 pi less the angles of the triangles at each contact point [rad]: the solid angle of its normal cone.
+std::vector<double> angle_deficits(const Body& body) {
+  std::vector<double> deficits(at(static_cast<int>(body.contact_points.cols())), 2.0 * std::numbers::pi);
+  for (const Eigen::Vector3i& corners : body.mesh.triangles) {
+    for (int k = 0; k < 3; ++k) {
+      const Vec3<double> x = body.contact_points.col(corners[k]),
+                         a = body.contact_points.col(corners[(k + 1) % 3]) - x,
+                         b = body.contact_points.col(corners[(k + 2) % 3]) - x;
+      deficits[at(corners[k])] -= std::atan2(a.cross(b).norm(), a.dot(b));
+    }
+  }
+  return deficits;
+}
+
 template <typename T>
 PointEdges<T> make_point_edges(const Body& body) {
+  constexpr double k_corner = 1.0;  // [sr]; of a cube's corner pi/2
   PointEdges<T> out;
   if (!has_mesh_edges(body)) return out;
   std::vector<std::set<int>> neighbours(at(static_cast<int>(body.contact_points.cols())));
   for (const Eigen::Vector3i& corners : body.mesh.triangles) {
     for (const int i : corners) neighbours[at(i)].insert(corners.begin(), corners.end());
   }
+  const std::vector<double> deficits = angle_deficits(body);
   for (auto* const numbers : {&out.x, &out.y, &out.z}) numbers->push_back(T(0));
   out.end.push_back(-1);
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     out.first.push_back(static_cast<std::int32_t>(out.x.size()));
+    if (deficits[i] > k_corner) continue;
     for (const int k : neighbours[i]) {
       const Vec3<double> edge =
           body.contact_points.col(k) - body.contact_points.col(static_cast<Eigen::Index>(i));
