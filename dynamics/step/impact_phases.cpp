@@ -120,8 +120,7 @@ void ImpactPhases::set_poses(const PhasesStart& start, const PhaseEvent& event, 
 }
 
 ContactProblem ImpactPhases::problem_of(const PhasesStart& start, const PhaseEvent& event) const {
-  ContactProblem problem{start.mass, event.rows,          event.v_before, event.v_free,
-                         start.h,    settings_.nominal_h, event.joints};
+  ContactProblem problem{start.mass, event.rows, event.v_before, event.v_free, start.h, event.joints};
   problem.v_lead = &event.v_lead;
   return problem;
 }
