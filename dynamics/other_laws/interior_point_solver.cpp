@@ -51,8 +51,8 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
   if (!problem.joints.empty()) {
     // Motors and stops are far from linear, and nothing below searches along lines: from where they agree.
     static const ContactRows no_contacts;
-    const ContactProblem joints{problem.mass, no_contacts,       problem.v_start, problem.v_free,
-                                problem.h,    problem.nominal_h, problem.joints};
+    const ContactProblem joints{problem.mass,   no_contacts, problem.v_start,
+                                problem.v_free, problem.h,   problem.joints};
     MomentumBalance balance(joints, settings.normal, speed_scale_, memory.no_rows, memory.joints);
     solution.converged =
         minimise(balance, RowLaw::frictionless, config_.tolerance, config_.max_iterations, v, solution);

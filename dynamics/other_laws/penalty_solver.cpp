@@ -17,8 +17,7 @@ namespace {
 /// The joints alone, from the velocity that the contacts leave.
 ContactProblem joint_problem(const ContactProblem& problem, const GrowableVector& v_contact) {
   static const ContactRows no_contacts;
-  return {problem.mass, no_contacts,       problem.v_start, v_contact,
-          problem.h,    problem.nominal_h, problem.joints};
+  return {problem.mass, no_contacts, problem.v_start, v_contact, problem.h, problem.joints};
 }
 
 const smooth_coulomb::Settings k_no_contact_settings{};

@@ -7,7 +7,7 @@ namespace {
 
 /// The problem of the pseudo-velocities, where v+ is what is to be changed as little as possible.
 ContactProblem push_out_problem(const ContactProblem& problem, const GrowableVector& v_end) {
-  return {problem.mass, problem.rows, v_end, v_end, problem.h, problem.nominal_h, problem.joints};
+  return {problem.mass, problem.rows, v_end, v_end, problem.h, problem.joints};
 }
 
 struct SplitMemory final : SolverMemory {

@@ -19,7 +19,6 @@ struct ContactProblem {
   const GrowableVector& v_start;  ///< at the start of the step
   const GrowableVector& v_free;   ///< v*: at its end, had there been no contact
   double h;                       ///< length of the step [s]
-  double nominal_h;               ///< of the whole step, where this is a part of it [s]
   const JointRows& joints = k_no_joints;
 
   /// See EndMotion.

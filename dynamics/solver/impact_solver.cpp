@@ -105,8 +105,7 @@ void ImpactSolver::solve_law(const ContactProblem& problem, SmoothCoulombMemory&
   GrowableVector from = problem.v_start;
   int iterations = solution.iterations;
   for (const SmoothCoulombSolver& law : laws_) {
-    ContactProblem softer{problem.mass, problem.rows,      from,          problem.v_free,
-                          problem.h,    problem.nominal_h, problem.joints};
+    ContactProblem softer{problem.mass, problem.rows, from, problem.v_free, problem.h, problem.joints};
     softer.v_lead = problem.v_lead;
     softer.impacts_are_plastic = problem.impacts_are_plastic;
     law.solve(softer, memory, solution);

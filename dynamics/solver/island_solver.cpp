@@ -58,8 +58,8 @@ void select_joints(const JointRows& whole, std::span<const int> groups, std::spa
 }
 
 ContactProblem problem_of(const Island& island, const ContactProblem& whole) {
-  ContactProblem part{island.mass, island.rows,     island.v_start,    island.v_free,
-                      whole.h,     whole.nominal_h, island.joint_rows, whole.lag};
+  ContactProblem part{island.mass, island.rows,       island.v_start, island.v_free,
+                      whole.h,     island.joint_rows, whole.lag};
   if (whole.v_lead != nullptr) part.v_lead = &island.v_lead;
   return part;
 }

@@ -120,8 +120,7 @@ void ImpactPhases::set_poses(const PhasesStart& start, const PhaseEvent& event, 
 }
 
 ContactProblem ImpactPhases::problem_of(const PhasesStart& start, const PhaseEvent& event) const {
-  ContactProblem problem{start.mass, event.rows,          event.v_before, event.v_free,
-                         start.h,    settings_.nominal_h, event.joints};
+  ContactProblem problem{start.mass, event.rows, event.v_before, event.v_free, start.h, event.joints};
   problem.v_lead = &event.v_lead;
   return problem;
 }
@@ -207,7 +206,7 @@ bool ImpactPhases::is_near_kink(const PhaseEvent& event, const PhasesMemory& mem
   };
   if (std::any_of(event.rows_after.rows.begin(), event.rows_after.rows.end(), nearly_closes)) return true;
   if (!event.has_impact()) return false;
-  return event.is_plastic || event.is_near_order || event.is_repeated ||
+  return event.is_plastic || event.is_near_order || event.is_repeated || event.is_unsettled ||
          std::any_of(event.rows.rows.begin(), event.rows.rows.end(),
                      [](const ContactRow& row) { return row.gate > 0.0 && row.gate < 1.0; }) ||
          std::any_of(event.islands.parts.begin(), event.islands.parts.end(),

@@ -90,6 +90,7 @@ struct PhaseEvent {
   bool is_plastic = false;     ///< without restitution: the last one, or energy would rise
   bool is_repeated = false;    ///< a pair closes so often that it answers impacts of others from now on
   bool is_near_order = false;  ///< another pair of the same bodies closes nearly at the same time
+  bool is_unsettled = false;   ///< its time was still changing from look to look
   int first = -1;  ///< the pair whose time it is, and the event that foresaw it; -1: that of the last impact
   int foreseen_by = -1;
   int last_impact = -1;       ///< the one before it, or the start of the group
@@ -221,7 +222,7 @@ class ImpactPhases {
 
   /// Whether an event that was linearized lies near a kink: another of the same body that nearly precedes it
   /// or its place among those, contacts that close just by the end of the step, the bound of energy, a pair
-  /// that is loaded in part; or the last one, which cuts the phases short.
+  /// that is loaded in part, a time that looks did not settle; or the last one, which cuts the phases short.
   [[nodiscard]] bool is_near_kink(const PhaseEvent& event, const PhasesMemory& memory) const;
 
   /// The impulses on B [N s] of the rows of an impact that was linearized.

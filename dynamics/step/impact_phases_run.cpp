@@ -191,7 +191,8 @@ class ImpactPhases::Run {
       choose_closing(event, first, since);
       event.v_before = event.solution.velocity = m.velocity;
       Closes closes = Closes::already;
-      if (event.first >= 0 && !event.is_last && looks < k_most_looks) {
+      event.is_unsettled = looks == k_most_looks;
+      if (event.first >= 0 && !event.is_last && !event.is_unsettled) {
         event.is_look = true;
         event.pairs = event.closing;
         evaluate(event);
@@ -237,7 +238,7 @@ class ImpactPhases::Run {
     event.time = time;
     event.group = group;
     event.is_start = event.is_look = event.is_last = event.is_plastic = false;
-    event.is_near_order = event.is_repeated = false;
+    event.is_near_order = event.is_repeated = event.is_unsettled = false;
     event.pairs.clear();
     event.closing.clear();
     event.since.clear();

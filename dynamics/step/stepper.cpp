@@ -105,8 +105,7 @@ StepReport Stepper::step(const State& state, const Control& control, State& next
 }
 
 ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h) const {
-  return {solved.mass, solved.rows, solved.free.v_start, solved.free.v_free,
-          h,           config_.h,   solved.joints,       lag_of(h)};
+  return {solved.mass, solved.rows, solved.free.v_start, solved.free.v_free, h, solved.joints, lag_of(h)};
 }
 
 PhasesStart Stepper::phases_start(const State& state, double h, const SolvedSubstep& solved,

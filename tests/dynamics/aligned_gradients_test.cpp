@@ -269,7 +269,7 @@ TEST_CASE("aligned bodies: every component of a step's derivative agrees with di
   const Judgement judgement = judge_pairs([](std::size_t a, std::size_t b) { return a == b; });
   CAPTURE(judgement.worst, judgement.scenes, judgement.entries, judgement.kinks, judgement.unknown);
   CHECK(judgement.scenes > test::samples(300));
-  CHECK(judgement.kinks < judgement.entries / 100);
+  CHECK(judgement.kinks < judgement.entries / 50);  // edges of sharp boxes that line up end on each other
   CHECK(judgement.wrong == 0);
   CHECK(judgement.unknown == 0);
 }

@@ -232,8 +232,8 @@ TEST_CASE("ConvexConeSolver: does not depend on where it starts", "[dynamics][pr
   for (const Problem& p : test::random_problems(40, 3, config_of(ContactLaw::convex_cone))) {
     const GrowableVector elsewhere = p.free.v_start + GrowableVector::Constant(p.mass.size(), 3.0);
     const ContactProblem problem = p.problem();
-    const ContactProblem from_elsewhere{problem.mass, problem.rows,      elsewhere,     problem.v_free,
-                                        problem.h,    problem.nominal_h, problem.joints};
+    const ContactProblem from_elsewhere{problem.mass,   problem.rows, elsewhere,
+                                        problem.v_free, problem.h,    problem.joints};
     const ContactSolution solution = test::solve(ConvexConeSolver(p.config, p.gravity()), from_elsewhere);
     CAPTURE(solution.iterations, solution.residual);
     REQUIRE(solution.converged);

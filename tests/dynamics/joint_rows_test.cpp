@@ -224,7 +224,7 @@ TEST_CASE("JointRows: line, gradient, sparse and dense Hessian are derivatives o
 
   // The balance of momentum has the same Hessian, and solves with it.
   const ContactRows no_contacts;
-  const ContactProblem problem{c.mass, no_contacts, v, dv, c.settings.law.h, c.settings.law.h, c.rows};
+  const ContactProblem problem{c.mass, no_contacts, v, dv, c.settings.law.h, c.rows};
   RowBlocks no_rows;
   NewtonMemory memory;
   MomentumBalance balance(problem, c.settings.law, 1.0, no_rows, memory);

@@ -125,8 +125,8 @@ TEST_CASE("SmoothCoulombSolver: does not depend on where it starts", "[dynamics]
     // Velocities at the start of the step are where Newton's method may start, no more.
     const GrowableVector elsewhere = p.free.v_start + GrowableVector::Constant(p.mass.size(), 3.0);
     const ContactProblem problem = p.problem();
-    const ContactProblem from_elsewhere{problem.mass, problem.rows,      elsewhere,     problem.v_free,
-                                        problem.h,    problem.nominal_h, problem.joints};
+    const ContactProblem from_elsewhere{problem.mass,   problem.rows, elsewhere,
+                                        problem.v_free, problem.h,    problem.joints};
     const ContactSolution solution = test::solve(SmoothCoulombSolver(p.config, p.gravity()), from_elsewhere);
     REQUIRE(solution.converged);
     REQUIRE(test::close(solution.velocity, solve(p).velocity, 1e-8, 1e-8));

@@ -44,9 +44,7 @@ struct ContactTestProblem {
     make_rows(scene.model, mass, scene.state, manifold.contacts, manifold.pairs, settings, rows);
     free_motion(scene.model, mass, scene.state, {}, config.h, free);
   }
-  [[nodiscard]] ContactProblem problem() const {
-    return {mass, rows, free.v_start, free.v_free, config.h, config.h};
-  }
+  [[nodiscard]] ContactProblem problem() const { return {mass, rows, free.v_start, free.v_free, config.h}; }
   [[nodiscard]] static double gravity() { return 9.81; }
   [[nodiscard]] double friction(const ContactRow& row) const {
     return rows.pairs[static_cast<std::size_t>(row.pair)].material.friction;
@@ -269,7 +267,7 @@ inline ContactProblemBar compare_vjp(const ContactSolver& solver, const ContactT
   };
   const auto value_from = [&](const ContactRows& rows, const GrowableVector& v_start,
                               const GrowableVector& v_free, const MassMatrix& mass) {
-    return value_of({mass, rows, v_start, v_free, p.config.h, p.config.h});
+    return value_of({mass, rows, v_start, v_free, p.config.h});
   };
   const auto value = [&](const ContactRows& rows, const GrowableVector& v_free, const MassMatrix& mass) {
     return value_from(rows, p.free.v_start, v_free, mass);

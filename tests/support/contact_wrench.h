@@ -46,7 +46,7 @@ inline NetWrench net_contact_wrench(const TestScene& scene, const StepConfig& co
   ContactSolution solution;
   solution.velocity = rest;
   std::vector<Vec3<double>> impulses;
-  solver->impulses({mass, rows, rest, rest, config.h, config.h}, solution, *solver->make_memory(), impulses);
+  solver->impulses({mass, rows, rest, rest, config.h}, solution, *solver->make_memory(), impulses);
   NetWrench net;
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
     const ContactRow& row = rows.rows[i];

@@ -23,8 +23,7 @@ struct ImpactTestProblem {
     v_lead.setZero(v_start.size());
   }
   [[nodiscard]] ContactProblem problem() const {
-    ContactProblem out{contacts.mass,     contacts.rows,     v_start,    v_free,
-                       contacts.config.h, contacts.config.h, k_no_joints};
+    ContactProblem out{contacts.mass, contacts.rows, v_start, v_free, contacts.config.h, k_no_joints};
     out.v_lead = &v_lead;
     return out;
   }

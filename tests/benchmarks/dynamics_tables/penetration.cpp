@@ -72,8 +72,7 @@ Distances shake(const TestScene& scene, const StepConfig& config, int steps) {
   for (int k = 0; k < steps && found.status == StepStatus::ok; ++k) {
     found.status = stepper.step(state, {}, next, scratch).status;
     const SolvedSubstep& solved = scratch.memory().solved;
-    const ContactProblem problem{solved.mass,        solved.rows, solved.free.v_start,
-                                 solved.free.v_free, config.h,    config.h};
+    const ContactProblem problem{solved.mass, solved.rows, solved.free.v_start, solved.free.v_free, config.h};
     solver->impulses(problem, solved.solution, *memory, impulses);
     for (std::size_t i = 0; i < impulses.size(); ++i) {
       if (impulses[i].norm() < 1e-3 * weight * config.h) continue;

@@ -1,0 +1,174 @@
+/// abut_truth_table: the matrix of docs/truth.md, as Markdown to standard output, and the marks of what is known to be
+/// wrong (marks.txt).
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <CLI/CLI.hpp>
+
+#include "tests/truth/situations/run.h"
+
+namespace {
+
+using namespace abut::truth;
+
+struct Count {
+  int runs = 0, wrong = 0, refused = 0, warned = 0;
+  double worst = 0.0;  ///< in tolerances
+
+  void add(const Outcome& outcome) {
+    refused += outcome.verdict == Verdict::is_refused;
+    runs += outcome.verdict != Verdict::is_refused;
+    if (outcome.verdict != Verdict::is_wrong) return;
+    ++wrong;
+    warned += outcome.is_warned;
+    worst =
+        std::isnan(outcome.error) ? std::numeric_limits<double>::infinity() : std::max(worst, outcome.error);
+  }
+  /// "true"; "2/6, 3.1": two of six runs are wrong, the worst by 3.1 tolerances; "-": refused.
+  [[nodiscard]] std::string text() const {
+    if (runs == 0) return "–";
+    if (wrong == 0) return "true";
+    return std::isfinite(worst) ? fmt::format("{}/{}, {:.2g}", wrong, runs, worst)
+                                : fmt::format("{}/{}, fails", wrong, runs);
+  }
+};
+
+void print_matrix(const std::vector<Case>& all, const std::vector<Outcome>& outcomes) {
+  std::map<std::string, std::map<std::string, Count>> rows;
+  std::map<std::string, Count> totals;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    rows[all[i].situation->name][all[i].column->name].add(outcomes[i]);
+    totals[all[i].column->name].add(outcomes[i]);
+  }
+  std::string header = "| situation |", line = "| --- |", total = "| **runs that are wrong** |";
+  for (const Column& column : columns()) {
+    header += fmt::format(" {} |", column.name);
+    line += " --- |";
+    const Count& count = totals[column.name];
+    total += fmt::format(" {} of {} |", count.wrong, count.runs);
+  }
+  fmt::print("{}\n{}\n", header, line);
+  for (const Situation& situation : situations()) {
+    const auto row = rows.find(situation.name);
+    if (row == rows.end()) continue;
+    fmt::print("| {} |", situation.name);
+    for (const Column& column : columns()) fmt::print(" {} |", row->second[column.name].text());
+    fmt::print("\n");
+  }
+  fmt::print("{}\n", total);
+}
+
+void print_kinds(const std::vector<Case>& all, const std::vector<Outcome>& outcomes) {
+  std::map<std::string, std::map<std::string, Count>> rows;
+  std::vector<std::string> order;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string name = all[i].kind;
+    if (!rows.contains(name)) order.push_back(name);
+    rows[name][all[i].column->name].add(outcomes[i]);
+  }
+  fmt::print("| kind |");
+  for (const Column& column : columns()) fmt::print(" {} |", column.name);
+  fmt::print("\n| --- |");
+  for (std::size_t i = 0; i < columns().size(); ++i) fmt::print(" --- |");
+  fmt::print("\n");
+  for (const std::string& name : order) {
+    fmt::print("| {} |", name);
+    for (const Column& column : columns()) {
+      const Count& count = rows[name][column.name];
+      fmt::print(" {} |", count.runs == 0 ? "–" : fmt::format("{} of {}", count.wrong, count.runs));
+    }
+    fmt::print("\n");
+  }
+}
+
+void print_catalogue(const std::string& filter) {
+  fmt::print("| situation | measured | right value | tolerance | kinds |\n| --- | --- | --- | --- | --- |\n");
+  for (const Situation& situation : situations()) {
+    if (situation.name.find(filter) == std::string::npos) continue;
+    fmt::print("| {} | {} | {} | {} | {} |\n", situation.name, situation.quantity, situation.source,
+               situation.tolerance, fmt::join(situation.kinds, ", "));
+  }
+}
+
+void print_marks(const std::vector<Case>& all, const std::vector<Outcome>& outcomes) {
+  fmt::print(
+      "# What is known to be wrong: situation | kind | law or detector | sizes and steps.\n"
+      "# Written by abut_truth_table --table marks; read by tests/truth/situations_test.cpp.\n");
+  for (std::size_t i = 0; i < all.size();) {
+    const std::string cell = cell_name(all[i]);
+    std::string scales;
+    for (; i < all.size() && cell_name(all[i]) == cell; ++i) {
+      if (outcomes[i].verdict == Verdict::is_wrong) scales += " " + scale_name(all[i]);
+    }
+    if (!scales.empty()) fmt::print("{} |{}\n", cell, scales);
+  }
+}
+
+void print_runs(const std::vector<Case>& all, const std::vector<Outcome>& outcomes) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Outcome& o = outcomes[i];
+    fmt::print("{} | {} | {:.6g} | {:.6g} | {:.3g}{}{}\n", cell_name(all[i]), scale_name(all[i]), o.measured,
+               o.exact, o.error, o.is_warned ? " warned" : "", o.failure.empty() ? "" : " " + o.failure);
+  }
+}
+
+/// How many cells each reason explains, and whether the program warns.
+void print_reasons(const std::vector<Case>& all, const std::vector<Outcome>& outcomes) {
+  const auto reasons = read_reasons(ABUT_SOURCE_DIR "/tests/truth/situations/reasons.txt");
+  std::vector<Count> counts(reasons.size());
+  Count others;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (outcomes[i].verdict != Verdict::is_wrong) continue;
+    const Reason* const reason = reason_of(reasons, cell_name(all[i]));
+    (reason == nullptr ? others : counts[static_cast<std::size_t>(reason - reasons.data())]).add(outcomes[i]);
+  }
+  fmt::print(
+      "| situations | kinds | law or detector | wrong runs | warned of | reason |\n"
+      "| --- | --- | --- | --- | --- | --- |\n");
+  for (std::size_t r = 0; r < reasons.size(); ++r) {
+    if (counts[r].wrong == 0) continue;
+    fmt::print("| {} | {} | {} | {} | {} | {} |\n", reasons[r].situation, reasons[r].kind, reasons[r].column,
+               counts[r].wrong, counts[r].warned, reasons[r].text);
+  }
+  if (others.wrong > 0)
+    fmt::print("| others | | | {} | {} | not explained yet |\n", others.wrong, others.warned);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs the situations of the truth suite and prints their matrix.", "abut_truth_table");
+  std::string table = "matrix", filter, kind, only;
+  int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  app.add_option("--table", table,
+                 "matrix, kinds, reasons, page (all three), catalogue, marks (marks.txt) or runs")
+      ->check(CLI::IsMember({"matrix", "kinds", "reasons", "catalogue", "marks", "runs", "page"}))
+      ->capture_default_str();
+  app.add_option("--filter", filter, "situations whose names contain it");
+  app.add_option("--kind", kind, "one kind of body");
+  app.add_option("--column", only, "one law or detector");
+  app.add_option("--threads", threads, "")->check(CLI::PositiveNumber)->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (table == "catalogue") return print_catalogue(filter), 0;
+    std::vector<Case> all = cases(filter);
+    if (!only.empty()) std::erase_if(all, [&](const Case& at) { return at.column->name != only; });
+    if (!kind.empty()) std::erase_if(all, [&](const Case& at) { return at.kind != kind; });
+    const std::vector<Outcome> outcomes = run_all(all, threads);
+    if (table == "matrix" || table == "page") print_matrix(all, outcomes);
+    if (table == "kinds" || table == "page") print_kinds(all, outcomes);
+    if (table == "reasons" || table == "page") print_reasons(all, outcomes);
+    if (table == "marks") print_marks(all, outcomes);
+    if (table == "runs") print_runs(all, outcomes);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "abut_truth_table: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
