@@ -9,6 +9,7 @@
 
 #include "dynamics/rollout/position_feedback.h"
 #include "tests/support/close.h"
+#include "tests/support/gradient_check.h"
 #include "tests/support/scenes.h"
 
 namespace abut::test {
@@ -241,21 +242,21 @@ TEST_CASE("tiled_gradients: agree with differences by parameters, controls and i
       tiled_random(random, at(k_worlds) * at(k_tiled_steps) * k_tiled_bodies * 6, 0.3);
   inputs.controls = {controls, k_worlds};
   inputs.control_steps = k_tiled_steps;
-  // Whether a derivative agrees with differences of the loss by one number of the inputs. Derivatives are up to 1,600
-  // and noise of the loss up to 1e-11 here: no one step resolves all of them.
-  const auto agrees = [&](double derivative, const ParameterizedScene& scene, const StateArrays& weights,
-                          double& number) {
-    constexpr double k_rtol = 2e-5, k_atol = 2e-6;
+  // Checks a derivative of the loss with respect to one number of the inputs. Derivatives are up to 1,600 and noise of
+  // the loss is up to 1e-11: no single step of differences resolves all of them.
+  const auto check_derivative = [&](double derivative, const ParameterizedScene& scene,
+                                    const StateArrays& weights, double& number) {
+    constexpr double k_h = 1e-6, k_rtol = 2e-5, k_atol = 2e-6;
     const double before = number;
-    for (const double h : {1e-7, 1e-6, 3e-8}) {
-      number = before + h;
-      const double forward = tiled_loss(tiled_rollouts(scene, inputs, {1, false}), weights);
-      number = before - h;
-      const double backward = tiled_loss(tiled_rollouts(scene, inputs, {1, false}), weights);
-      number = before;
-      if (close(derivative, (forward - backward) / (2.0 * h), k_rtol, k_atol)) return true;
-    }
-    return false;
+    const auto loss = [&](double x) {
+      number = x;
+      return tiled_loss(tiled_rollouts(scene, inputs, {1, false}), weights);
+    };
+    const SweptDerivative difference = fd_sweep(loss, before, k_h, k_rtol, k_atol);
+    number = before;
+    CAPTURE(derivative, difference.value, difference.error);
+    CHECK(difference.error <= k_rtol * std::abs(difference.value) + k_atol);
+    CHECK(close(derivative, difference.value, k_rtol, k_atol));
   };
 
   SECTION("parameters and controls") {
@@ -273,11 +274,11 @@ TEST_CASE("tiled_gradients: agree with differences by parameters, controls and i
         CHECK(std::isnan(gradients.values.data()[i]));
         continue;
       }
-      CHECK(agrees(gradients.values.data()[i], scene, weights, values[i]));
+      check_derivative(gradients.values.data()[i], scene, weights, values[i]);
     }
     for (const std::size_t i : {std::size_t{6}, std::size_t{9}, std::size_t{31}, controls.size() - 20}) {
       CAPTURE(i);
-      CHECK(agrees(gradients.controls.data()[i], scene, weights, controls[i]));
+      check_derivative(gradients.controls.data()[i], scene, weights, controls[i]);
     }
     CHECK(gradients.health[0].contacts > 0);
   }
@@ -295,10 +296,10 @@ TEST_CASE("tiled_gradients: agree with differences by parameters, controls and i
     const TiledGradients gradients = tiled_gradients(scene, rollouts, tiled_constant(weights), 2);
     for (std::size_t i = 0; i < gains.size(); ++i) {
       CAPTURE(i);
-      CHECK(agrees(gradients.policy_parameters.data()[i], scene, weights, gains[i]));
+      check_derivative(gradients.policy_parameters.data()[i], scene, weights, gains[i]);
     }
     const double by_all = gradients.values.data()[0] + gradients.values.data()[1];
-    CHECK(agrees(by_all, scene, weights, friction[0]));
+    check_derivative(by_all, scene, weights, friction[0]);
   }
 
   SECTION("the initial state") {
@@ -322,7 +323,7 @@ TEST_CASE("tiled_gradients: agree with differences by parameters, controls and i
                            std::size_t width) {
       for (std::size_t i = width; i < 3 * width; ++i) {  // the box and the ball of the first world
         CAPTURE(width, i);
-        CHECK(agrees(gradient.data()[i], scene, weights, numbers.data()[i]));
+        check_derivative(gradient.data()[i], scene, weights, numbers.data()[i]);
       }
     };
     check(gradients.initial.position, start.position, 3);
