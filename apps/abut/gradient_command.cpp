@@ -173,6 +173,11 @@ struct Derivative {
   SceneParameter parameter;
   double value = 0.0, derivative = 0.0;
   std::string unit, derivative_unit;
+
+  /// Whether the parameter may change to one side only.
+  [[nodiscard]] bool is_at_bound() const {
+    return value == parameter.range.lower || value == parameter.range.upper;
+  }
 };
 
 struct GradientResult {
@@ -190,7 +195,8 @@ Json json_of(const Scene& scene, const GradientResult& result) {
                            {"value", d.value},
                            {"unit", d.unit},
                            {"derivative", d.derivative},
-                           {"derivative_unit", d.derivative_unit}});
+                           {"derivative_unit", d.derivative_unit},
+                           {"at_bound", d.is_at_bound()}});
   }
   return {{"scene", scene.name},
           {"steps", result.steps},
@@ -215,6 +221,13 @@ void print_table(const Scene& scene, const GradientResult& result) {
                fmt::format("{:.6g}", d.derivative), d.derivative_unit.empty() ? "-" : d.derivative_unit});
   }
   fmt::print("{}", table.text(2));
+  for (const Derivative& d : result.derivatives) {
+    if (d.is_at_bound())
+      fmt::print(
+          "note: {} is at a bound ({}): its derivative is one-sided, and the model may be another one "
+          "there\n",
+          d.parameter.name, d.parameter.range.text());
+  }
   print_health(scene.model, result.health);
 }
 
@@ -244,6 +257,12 @@ int gradient(const GradientArguments& arguments) {
     const double time = of_loss.trajectory.states.back().time + scene.config.step.h;
     fmt::print(stderr, "abut gradient: {}\n",
                failure_text(scene.model, scene.config.step, time, of_loss.trajectory.failure));
+    return 1;
+  }
+  const std::string refusal =
+      why_not_differentiable(scene.model, result.loss, of_loss.trajectory.states.back());
+  if (!refusal.empty()) {
+    fmt::print(stderr, "abut gradient: {}\n", refusal);
     return 1;
   }
   result.value = of_loss.value;

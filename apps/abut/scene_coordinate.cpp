@@ -111,6 +111,18 @@ SceneCoordinate find_coordinate(const Model& model, const std::string& name) {
   return coordinate;
 }
 
+std::string why_not_differentiable(const Model& model, const SceneCoordinate& coordinate,
+                                   const State& state) {
+  if (coordinate.kind != SceneCoordinate::Kind::angle) return {};
+  constexpr double k_least_cosine = 1e-6;
+  const Mat3<double> R = state.X_WB[at(coordinate.body_A)].rotation();
+  if (std::hypot(R(0, 0), R(1, 0)) > k_least_cosine) return {};
+  return fmt::format(
+      "{}: '{}' is pitched by {} degrees, where a roll is a yaw, and neither these nor the pitch have "
+      "derivatives",
+      coordinate.name, model.bodies[at(coordinate.body_A)].name, R(2, 0) < 0.0 ? "90" : "-90");
+}
+
 RolloutLoss coordinate_loss(const Model& model, const SceneCoordinate& coordinate, int steps) {
   return final_loss(steps, [&model, coordinate](const auto& x) { return value_of(model, coordinate, x); });
 }

@@ -28,6 +28,10 @@ struct SceneCoordinate {
 /// Throws std::invalid_argument naming what is unknown, and what there is.
 [[nodiscard]] SceneCoordinate find_coordinate(const Model& model, const std::string& name);
 
+/// Why the coordinate has no derivative at a state, roll, pitch and yaw at a pitch of +-90 degrees; empty: it has.
+[[nodiscard]] std::string why_not_differentiable(const Model& model, const SceneCoordinate& coordinate,
+                                                 const State& state);
+
 /// The coordinate after `steps` steps.
 [[nodiscard]] RolloutLoss coordinate_loss(const Model& model, const SceneCoordinate& coordinate, int steps);
 

@@ -163,11 +163,10 @@ ImpactPhases::AnswersOf ImpactPhases::answers_of(const impact::Settings& setting
 
 ImpactPhases::RestitutionOf ImpactPhases::restitution_of(const ContactRow& row, const PhaseEvent& event,
                                                          double restitution) const {
-  if (event.is_plastic) return {};
   constexpr double k_deep = 0.01;
   const double depth = k_deep * detector_->pair_size(row.body_A, row.body_B), x = 2.0 + row.distance / depth,
-               share = smoothstep5(x);
-  return {restitution * share, share, restitution * smoothstep5_dx(x) / depth};
+               share = event.restitution_share * smoothstep5(x);
+  return {restitution * share, share, restitution * event.restitution_share * smoothstep5_dx(x) / depth};
 }
 
 double ImpactPhases::pair_length(const PhasePair& pair) const {
@@ -206,7 +205,7 @@ bool ImpactPhases::is_near_kink(const PhaseEvent& event, const PhasesMemory& mem
   };
   if (std::any_of(event.rows_after.rows.begin(), event.rows_after.rows.end(), nearly_closes)) return true;
   if (!event.has_impact()) return false;
-  return event.is_plastic || event.is_near_order || event.is_repeated || event.is_unsettled ||
+  return event.restitution_share < 1.0 || event.is_near_order || event.is_repeated || event.is_unsettled ||
          std::any_of(event.rows.rows.begin(), event.rows.rows.end(),
                      [](const ContactRow& row) { return row.gate > 0.0 && row.gate < 1.0; }) ||
          std::any_of(event.islands.parts.begin(), event.islands.parts.end(),

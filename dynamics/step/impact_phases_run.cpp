@@ -17,6 +17,7 @@ constexpr int k_closings = 12;        // of a pair, one soon after the other, wh
 constexpr double k_soon = 1e-2;       // of the step
 constexpr int k_most_looks = 8;       // in a row
 constexpr double k_close = 1e-8;      // of delta: gaps of a pair that closes now
+constexpr double k_less_restitution[] = {0.999, 0.99, 0.95, 0.8, 0.5, 0.0};  // where energy would rise
 
 double loaded(double load) { return smoothstep5(50.0 * load - 9.0); }
 
@@ -54,12 +55,14 @@ class ImpactPhases::Run {
     for (int group = 0; group < group_count_; ++group) {
       const std::size_t first = m.event_count;
       const int impacts = m.impacts;
-      run_group(group, false);
-      if (!phases_.is_bounded_ || !gains_energy(group, first)) continue;
-      m.event_count = first;
-      m.impacts = impacts;
-      start_again(group);
-      run_group(group, true);
+      run_group(group, 1.0);
+      for (const double share : k_less_restitution) {
+        if (!phases_.is_bounded_ || !gains_energy(group, first)) break;
+        m.event_count = first;
+        m.impacts = impacts;
+        start_again(group);
+        run_group(group, share);
+      }
     }
   }
 
@@ -152,8 +155,8 @@ class ImpactPhases::Run {
     return gain > k_most * before;
   }
 
-  /// @param is_plastic  without restitution
-  void run_group(int group, bool is_plastic) {
+  /// @param restitution_share  of that of its pairs
+  void run_group(int group, double restitution_share) {
     PhasesMemory& m = memory_;
     int bodies = 0;
     for (const int of_slot : m.group_of_slot) bodies += of_slot == group ? 1 : 0;
@@ -187,7 +190,7 @@ class ImpactPhases::Run {
       PhaseEvent& event = next_event(group, time);
       event.last_impact = last_impact;
       event.is_last = count >= most;
-      event.is_plastic = is_plastic || event.is_last;
+      event.restitution_share = event.is_last ? 0.0 : restitution_share;
       choose_closing(event, first, since);
       event.v_before = event.solution.velocity = m.velocity;
       Closes closes = Closes::already;
@@ -237,7 +240,8 @@ class ImpactPhases::Run {
     PhaseEvent& event = m.events[m.event_count++];
     event.time = time;
     event.group = group;
-    event.is_start = event.is_look = event.is_last = event.is_plastic = false;
+    event.is_start = event.is_look = event.is_last = false;
+    event.restitution_share = 1.0;
     event.is_near_order = event.is_repeated = event.is_unsettled = false;
     event.pairs.clear();
     event.closing.clear();
@@ -329,7 +333,7 @@ class ImpactPhases::Run {
     PhaseEvent& impact = next_event(m.events[k].group, m.events[k].time);
     const PhaseEvent& look = m.events[k];
     impact.is_last = look.is_last;
-    impact.is_plastic = look.is_plastic;
+    impact.restitution_share = look.restitution_share;
     impact.is_near_order = look.is_near_order;
     impact.first = look.first;
     impact.foreseen_by = static_cast<int>(k);

@@ -91,11 +91,11 @@ void warn_of_lost_restitution(const MassMatrix& mass, const PhaseEvent& event, S
     double lost = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) {
       const ContactRow& row = event.rows.rows[static_cast<std::size_t>(i)];
-      if (!row.hits) continue;
+      if (!row.hits || row.answers < 1.0) continue;  // the others are too far away to close now
       const double approach = -row.n.dot(relative_velocity(row, event.v_before)),
                    parting = row.n.dot(relative_velocity(row, event.solution.velocity)),
-                   target =
-                       event.is_plastic ? pair.material.restitution * approach : row.rebound + row.settle;
+                   target = event.restitution_share < 1.0 ? pair.material.restitution * approach
+                                                          : row.rebound + row.settle;
       if (target - parting > k_lost_restitution * approach) lost = std::max(lost, target - parting);
     }
     if (!(lost > 0.0)) continue;
@@ -103,7 +103,7 @@ void warn_of_lost_restitution(const MassMatrix& mass, const PhaseEvent& event, S
     constexpr double k_rounding = 1e-6;
     const double before = kinetic_energy(mass, event.v_before, event.v_lead),
                  after = kinetic_energy(mass, event.solution.velocity, event.v_lead);
-    if (event.is_plastic || after < (1.0 - k_rounding) * before)
+    if (event.restitution_share < 1.0 || after < (1.0 - k_rounding) * before)
       warn(report, StepWarning::Kind::lost_restitution, pair.body_A, pair.body_B, lost);
   }
 }

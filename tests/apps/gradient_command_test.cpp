@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <spdlog/fmt/fmt.h>
+
 #include "apps/abut/scene_coordinate.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "dynamics/simulator.h"
@@ -115,8 +117,8 @@ TEST_CASE("abut gradient: one JSON object with values, units and health", "[apps
   std::vector<std::string> names;
   bool found = false;
   for (const Json& d : json["derivatives"]) {
-    CHECK(keys_of(d) ==
-          std::vector<std::string>{"parameter", "value", "unit", "derivative", "derivative_unit"});
+    CHECK(keys_of(d) == std::vector<std::string>{"parameter", "value", "unit", "derivative",
+                                                 "derivative_unit", "at_bound"});
     names.push_back(d["parameter"]);
     if (d["parameter"] != "body.box, tilted.linear_velocity.x") continue;
     found = true;
@@ -190,6 +192,35 @@ TEST_CASE("abut gradient: what there is not is named with what there is, code 2"
     CHECK_THAT(result.err, Contains("abut gradient: ") && Contains(c.message));
     CHECK(line_count(result.err) == 1);
   }
+}
+
+TEST_CASE("abut gradient: angles have no derivative at a pitch of 90 degrees", "[apps][value]") {
+  const TemporaryFolder folder;
+  const double degrees = GENERATE(90.0, -90.0, 89.9);
+  const std::string scene = folder.write(
+      "pitched.toml",
+      fmt::format("[[body]]\nname = \"rod\"\ndensity = 1000.0\nrotation_vector = [0, {:.17g}, 0]\n"
+                  "[[body.primitive]]\nkind = \"capsule\"\nradius = 0.1\nhalf_length = 0.2\n",
+                  degrees * EIGEN_PI / 180.0));
+  for (const char* loss : {"roll:rod", "pitch:rod", "yaw:rod"}) {
+    CAPTURE(degrees, loss);
+    const ProgramResult result = run_program({"gradient", scene, "--loss", loss, "--steps", "2"});
+    CAPTURE(result.err);
+    CHECK(result.exit_code == (std::abs(degrees) == 90.0 ? 1 : 0));
+    if (std::abs(degrees) == 90.0)
+      CHECK_THAT(result.err, Contains(fmt::format("'rod' is pitched by {:g} degrees", degrees)));
+  }
+}
+
+TEST_CASE("abut gradient: a parameter at a bound says that its derivative is one-sided", "[apps][value]") {
+  const TemporaryFolder folder;
+  std::string text = k_scene;
+  text.insert(text.find("density = 700.0"), "friction = 0.0\n");
+  const std::string scene = folder.write("slide.toml", text);
+  const ProgramResult result = run_program(
+      {"gradient", scene, "--loss", "x:ball", "--steps", "3", "--wrt", "friction,mass", "--table"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("body.ball.friction is at a bound (") && !Contains("mass is at a bound"));
 }
 
 TEST_CASE("abut gradient: a rollout that fails ends with code 1 and its reason", "[apps][value]") {

@@ -133,24 +133,30 @@ struct SlidingSphere {
 
 // Thresholds on slopes -------------------------------------------------------------------------------------
 
+/// Speeds down a slope of a box that starts at rest there, after one second and after two [m/s].
+///
+/// @param ratio  tan of the slope, over the friction coefficient
+inline std::array<double, 2> speeds_on_slope(const StepConfig& config, double ratio, double friction = 0.5) {
+  const Vec3<double> half(0.05, 0.05, 0.02);
+  const double angle = std::atan(ratio * friction);
+  const Vec3<double> down(std::cos(angle), 0.0, -std::sin(angle));
+  const TestScene scene = box_on_floor(box_of_mass(half, 1.0, 2), half, friction, angle);
+  const int second = step_count(1.0, config);
+  double speed = 0.0;
+  const State end = state_after(scene, config, 2 * second, [&](int k, const State& state, const StepReport&) {
+    if (k + 1 == second) speed = down.dot(state.V_WB[1].tail<3>());
+    return true;
+  });
+  return {speed, down.dot(end.V_WB[1].tail<3>())};
+}
+
 /// tan of the slope, over the friction coefficient, above which a box speeds up: 1. Below it creeps at a
 /// steady speed, so what counts is the gain of speed in the second second: g (sin a - mu cos a) > 0.005
 /// m/s^2, which is 0.1 % beyond the threshold.
 inline Truth slip_threshold(const StepConfig& config, double friction = 0.5) {
-  const Vec3<double> half(0.05, 0.05, 0.02);
-  const Body box = box_of_mass(half, 1.0, 2);
   const auto slips = [&](double ratio) {
-    const double angle = std::atan(ratio * friction);
-    const Vec3<double> down(std::cos(angle), 0.0, -std::sin(angle));
-    const TestScene scene = box_on_floor(box, half, friction, angle);
-    const int second = step_count(1.0, config);
-    double speed = 0.0;
-    const State end =
-        state_after(scene, config, 2 * second, [&](int k, const State& state, const StepReport&) {
-          if (k + 1 == second) speed = down.dot(state.V_WB[1].tail<3>());
-          return true;
-        });
-    return down.dot(end.V_WB[1].tail<3>()) - speed > 0.005;
+    const auto [first, second] = speeds_on_slope(config, ratio, friction);
+    return second - first > 0.005;
   };
   double low = 0.5, high = 1.2;
   for (int i = 0; i < 11; ++i) {

@@ -25,7 +25,7 @@ using namespace abut::test;
 struct Impact {
   std::vector<std::pair<int, int>> pairs;
   int step = 0;
-  bool is_plastic = false, is_repeated = false, is_last = false;
+  bool is_bounded = false, is_repeated = false, is_last = false;
 };
 
 struct Outcome {
@@ -45,7 +45,7 @@ Outcome outcome_of(const TestScene& scene, const State& start, const StepConfig&
                  for (std::size_t k = 0; step.impacts > 0 && k < phases.event_count; ++k) {
                    const PhaseEvent& event = phases.events[k];
                    if (!event.has_impact()) continue;
-                   Impact impact{{}, index, event.is_plastic, event.is_repeated, event.is_last};
+                   Impact impact{{}, index, event.restitution_share < 1.0, event.is_repeated, event.is_last};
                    for (const int p : event.closing)
                      impact.pairs.emplace_back(phases.pairs[at(p)].body_A, phases.pairs[at(p)].body_B);
                    out.impacts.push_back(std::move(impact));
@@ -75,7 +75,7 @@ std::string cause_of(const Outcome& a, const Outcome& b) {
   };
   if (a.has_failed || b.has_failed) return "a step failed";
   if (any(&Impact::is_last)) return "impacts cut short";
-  if (any(&Impact::is_plastic)) return "bound of a group";
+  if (any(&Impact::is_bounded)) return "bound of a group";
   const std::size_t common = std::min(a.impacts.size(), b.impacts.size());
   std::size_t k = 0;
   while (k < common && a.impacts[k].pairs == b.impacts[k].pairs) ++k;

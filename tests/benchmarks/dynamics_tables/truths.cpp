@@ -94,6 +94,26 @@ void print_every_law() {
   }
 }
 
+void print_creep() {
+  constexpr double k_ratios[] = {0.1, 0.5, 0.9};
+  fmt::print(
+      "\nHow fast a box creeps down a slope [mm/s], by its tangent over the friction coefficient.\n\n");
+  std::vector<std::string> header{"law", "h [ms]"};
+  for (const double ratio : k_ratios) header.push_back(fmt::format("{:g}", ratio));
+  print_header(header);
+  for (const auto& [name, law] : contact_laws()) {
+    for (const double h : {2e-3, 5e-4}) {
+      StepConfig config;
+      config.law = law;
+      config.h = h;
+      std::vector<std::string> row{std::string(name), fmt::format("{:g}", 1e3 * h)};
+      for (const double ratio : k_ratios)
+        row.push_back(fmt::format("{:.2g}", 1e3 * speeds_on_slope(config, ratio)[1]));
+      print_row(row);
+    }
+  }
+}
+
 void print_rod() {
   fmt::print("\nA rod that slides at 2 m/s where rigid bodies have no solution (mu > 4/3), 1.5 s.\n\n");
   print_header({"law", "mu", "h [ms]", "largest energy / first", "largest speed / sqrt(2 E/m)",
@@ -150,6 +170,7 @@ void print_leaning_plates() {
 void print_truths(const Options& options) {
   print_default_law(options);
   print_every_law();
+  print_creep();
   print_rod();
   print_ladder();
   print_leaning_plates();

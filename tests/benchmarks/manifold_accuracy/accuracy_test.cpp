@@ -22,17 +22,14 @@ constexpr double k_most_crossings_missed = 1.0;  ///< [%]
 constexpr double k_largest_growth = 1.2;         ///< of a Lipschitz constant, from one halving to the next
 
 // Bounds of what is measured with few samples, mostly two to four times the measured values.
-constexpr double k_exact = 1e-9;                    ///< of d and n of crossing edges: rounding
-constexpr double k_end_point_error = 0.02;          ///< point 99 % near an end, at sines above 0.1
-constexpr double k_parallel_point_error = 0.3;      ///< point 99 % at sines below 0.1
-constexpr double k_beyond_weight_median = 0.2;      ///< beyond an end
-constexpr double k_most_other_edges = 0.01;         ///< share of crossings where another pair is stronger
-constexpr double k_difference_error = 2e-5;         ///< h 1e-06 99 % of derivatives
-constexpr double k_single_value_error = 1.5e-5;     ///< 99 % of points, distances, normals, weights
+constexpr double k_exact = 1e-9;                 ///< of d, n and points of crossing edges: rounding
+constexpr double k_most_other_edges = 0.01;      ///< share of crossings where another pair is stronger
+constexpr double k_difference_error = 8e-5;      ///< h 1e-06 99 % of derivatives: (h/w)^2 of edges' windows
+constexpr double k_single_value_error = 1.5e-5;  ///< 99 % of points, distances, normals, weights
 constexpr double k_single_derivative_error = 2e-5;  ///< 99 % of derivatives, by the largest value
 constexpr double k_force_slope = 15.0;              ///< slope max
 constexpr double k_force_jump = 1e-13;              ///< jump of F max: rounding
-constexpr double k_force_slope_jump = 1e-5;         ///< jump of dF max
+constexpr double k_force_slope_jump = 4e-5;         ///< jump of dF max: 2e-9 times the second derivative
 
 /// The table, with few samples; not one of its numbers is infinite or none.
 Table measured(const char* name) {
@@ -146,17 +143,14 @@ TEST_CASE("accuracy of edge-edge: distance and normal of crossing edges are exac
     const bool is_steep = starts_with(sine, "0.1") || starts_with(sine, "0.3");
     CAPTURE(crossing, sine, table.number(i, "clearance"));
     if (crossing == "beyond an end") {
-      CHECK(table.number(i, "weight median") < k_beyond_weight_median);
+      CHECK(table.number(i, "weight median") == 0.0);
       continue;
     }
     REQUIRE(table.number(i, "contacts %") > 0.0);
     CHECK(table.number(i, "d max") < k_exact);
     CHECK(table.number(i, "n max") < k_exact);
-    if (crossing == "middle" && is_steep) {
-      CHECK(table.number(i, "contacts %") == 100.0);
-      CHECK(table.number(i, "point max") < k_exact);
-    }
-    CHECK(table.number(i, "point 99 %") < (is_steep ? k_end_point_error : k_parallel_point_error));
+    CHECK(table.number(i, "point max") < k_exact);
+    if (crossing == "middle" && is_steep) CHECK(table.number(i, "contacts %") == 100.0);
     ++compared;
   }
   CHECK(compared == 16);
