@@ -183,6 +183,7 @@ std::vector<double> angle_deficits(const Body& body) {
 template <typename T>
 PointEdges<T> make_point_edges(const Body& body) {
   constexpr double k_corner = 1.0;  // [sr]; of a cube's corner pi/2
+  constexpr double k_flat = 1e-9, k_unbounded = 1e30;
   PointEdges<T> out;
   if (!has_mesh_edges(body)) return out;
   std::vector<std::set<int>> neighbours(at(static_cast<int>(body.contact_points.cols())));
@@ -193,18 +194,29 @@ PointEdges<T> make_point_edges(const Body& body) {
   for (auto* const numbers : {&out.x, &out.y, &out.z}) numbers->push_back(T(0));
   out.end.push_back(-1);
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    const Vec3<double> area_vector = body.contact_area_vectors.col(static_cast<Eigen::Index>(i));
+    double area = area_vector.norm();
+    double steepest = -k_unbounded;  // |A| times the largest rise of an edge along A
     out.first.push_back(static_cast<std::int32_t>(out.x.size()));
-    if (deficits[i] > k_corner) continue;
-    for (const int k : neighbours[i]) {
-      const Vec3<double> edge =
-          body.contact_points.col(k) - body.contact_points.col(static_cast<Eigen::Index>(i));
-      if (!(edge.squaredNorm() > 0.0)) continue;
-      const Vec3<double> along = edge.normalized();
-      out.x.push_back(static_cast<T>(along.x()));
-      out.y.push_back(static_cast<T>(along.y()));
-      out.z.push_back(static_cast<T>(along.z()));
-      out.end.push_back(k);
+    if (deficits[i] <= k_corner) {
+      for (const int k : neighbours[i]) {
+        const Vec3<double> edge =
+            body.contact_points.col(k) - body.contact_points.col(static_cast<Eigen::Index>(i));
+        if (!(edge.squaredNorm() > 0.0)) continue;
+        const Vec3<double> along = edge.normalized();
+        steepest = std::max(steepest, area_vector.dot(along));
+        out.x.push_back(static_cast<T>(along.x()));
+        out.y.push_back(static_cast<T>(along.y()));
+        out.z.push_back(static_cast<T>(along.z()));
+        out.end.push_back(k);
+      }
     }
+    if (steepest > -k_unbounded && !(steepest < k_flat * area)) {  // no such cone
+      area = k_unbounded;
+      steepest = 0.0;
+    }
+    out.cone_sin.push_back(static_cast<T>(-steepest));
+    out.cone_cos.push_back(static_cast<T>(std::sqrt(std::max(area * area - steepest * steepest, 0.0))));
   }
   out.first.push_back(static_cast<std::int32_t>(out.x.size()));
   return out;

@@ -31,12 +31,17 @@ struct PointBlocks {
 };
 
 /// Unit vectors along the edges of the mesh at each contact point, in the body's frame (closest_features.h).
+///
+/// With the area vector A of a point and the least angle alpha + 90 degrees between A and an edge, no edge leads down
+/// by more than sin(beta) along a normal n that is within alpha + beta of -A. A point without edges is within any
+/// such cone, one whose edges lead up along A within none.
 template <typename T>
 struct PointEdges {
   std::vector<std::int32_t>
       first;               ///< of each contact point in turn, and the end; empty where these are no vertices
   std::vector<T> x, y, z;  ///< the first is 0, for packs of points that have different numbers of edges
   std::vector<int> end;    ///< contact point at the other end of each
+  std::vector<T> cone_cos, cone_sin;  ///< |A| cos(alpha), |A| sin(alpha) [m^2], of each contact point
 };
 
 /// The flat faces of a body (engine/flat_faces.h).

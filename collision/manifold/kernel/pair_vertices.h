@@ -74,9 +74,20 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack
   std::int32_t points[W];
   for (int lane = 0; lane < W; ++lane)
     points[lane] = owner.points.point[static_cast<std::size_t>(pack.places[lane])];
-  const Mat3<T> to_owner = X_.in_other[side].R.transpose();
-  const ConePair<P> cones =
-      ConeLanes<T>(owner.point_edges, points, problem_.cone_width).values(rotated(to_owner, sample.normal));
+  const bool has_vectors = !owner.points.area_x.empty();
+  P along(0);  // A.n [m^2]
+  if (has_vectors) {
+    const Vec3<P> vector(P::gather(owner.points.area_x.data(), pack.places),
+                         P::gather(owner.points.area_y.data(), pack.places),
+                         P::gather(owner.points.area_z.data(), pack.places));
+    along = convex_edges_detail::dot(rotated(X_.in_other[side].R, vector), sample.normal);
+  }
+  const ConeLanes<T> normal_cones(owner.point_edges, points, problem_.cone_width);
+  ConePair<P> cones{P(1), P(1)};
+  if ((chosen & ~normal_cones.is_closest(along)) != 0) {
+    const Mat3<T> to_owner = X_.in_other[side].R.transpose();
+    cones = normal_cones.values(rotated(to_owner, sample.normal), chosen);
+  }
   chosen &= bits(cones.wide > P(0)) | bits(distance < P(T(k_push_out_begin) * problem_.activity_smoothing));
   if (chosen == 0) return true;
   if (block_.count + W > block_.capacity) return false;
@@ -98,13 +109,7 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack
   store_number(k_vertex_wide, cones.wide);
   store_number(k_vertex_flush, flush);
   store_number(k_vertex_share, share);
-  if (!owner.points.area_x.empty()) {
-    const Vec3<P> vector =
-        rotated(X_.in_other[side].R, Vec3<P>(P::gather(owner.points.area_x.data(), pack.places),
-                                             P::gather(owner.points.area_y.data(), pack.places),
-                                             P::gather(owner.points.area_z.data(), pack.places)));
-    area = facing_area<P>(area, convex_edges_detail::dot(vector, sample.normal));
-  }
+  if (has_vectors) area = facing_area<P>(area, along);
   if (has_flush_[side]) area = area * P::gather(s_.area_factors, pack.places);
   area.store_chosen(column(k_contact_area), chosen);
   int *const of_owner = features(side), *const of_solid = features(1 - side);
