@@ -21,7 +21,8 @@ ConvexEdge<double> moved(const ConvexEdge<double>& edge, const Mat3<double>& R, 
 
 ConvexEdge<double> EdgeBody::edge_in_body(int edge) const {
   const MeshEdge& e = edges[at(edge)];
-  const Vec3<double> a = body->contact_points.col(e.start), vector = body->contact_points.col(e.end) - a;
+  const auto [a, b] = e.ends(body->contact_points);
+  const Vec3<double> vector = b - a;
   const double length = vector.norm();
   return {a, vector / length, length, {e.face_normals[0], e.face_normals[1]}};
 }
@@ -42,10 +43,10 @@ void EdgeContacts::find_pairs(const EdgeVjp& problem, std::span<const ContactFea
     const int numbers[2] = {features[i].feature_A, features[i].feature_B};
     for (int side = 0; side < 2; ++side) {
       const MeshEdge& edge = body(side).edges[at(numbers[side])];
-      const Points& vertices = body(side).body->contact_points;
+      const auto [start, end] = edge.ends(body(side).body->contact_points);
       const int c = k_geometry + 12 * side;
-      columns.set(c, i, vertices.col(edge.start));
-      columns.set(c + 3, i, vertices.col(edge.end));
+      columns.set(c, i, start);
+      columns.set(c + 3, i, end);
       for (std::size_t face = 0; face < 2; ++face)
         columns.set(c + 6 + 3 * static_cast<int>(face), i, edge.face_normals[face]);
     }
@@ -159,8 +160,8 @@ void EdgeContacts::vjp(const Pose<double>& X_WA, const Pose<double>& X_WB,
     for (std::size_t i = 0; i < count; ++i) {
       const int number = side == 0 ? features[i].feature_A : features[i].feature_B;
       const MeshEdge& edge = body(side).edges[at(number)];
-      geometry->contact_points.col(edge.start) += columns.vector(k_start_bar + 3 * side, i);
-      geometry->contact_points.col(edge.end) += columns.vector(k_end_bar + 3 * side, i);
+      edge.ends_vjp(columns.vector(k_start_bar + 3 * side, i), columns.vector(k_end_bar + 3 * side, i),
+                    geometry->contact_points);
       for (int face = 0; face < 2; ++face)
         geometry->face_normals.col(2 * number + face) += columns.vector(k_face_bar + 6 * side + 3 * face, i);
     }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "collision/sdf/shape_sdf.h"
+
 namespace abut {
 namespace {
 
@@ -151,6 +153,22 @@ std::vector<MeshEdge> axis_edges(const Body& body) {
   return edges;
 }
 
+/// Lets edges of a mesh go on beyond ends from where they enter the solid.
+void continue_into_solid(const Body& body, std::vector<MeshEdge>& edges) {
+  constexpr double k_reach = 4e-3, k_part = 0.25;  // of the size; of the edge
+  constexpr double k_level = 0.01;                 // sine of the angle by which the surface may fall away
+  const ShapeSdf sdf(body.shape);
+  for (MeshEdge& edge : edges) {
+    const Vec3<double> a = body.contact_points.col(edge.start), b = body.contact_points.col(edge.end);
+    const double length = (b - a).norm(), reach = std::min(k_reach * body.size, k_part * length);
+    const Vec3<double> along = (b - a) / length;
+    const auto enters = [&](const Vec3<double>& end, const Vec3<double>& direction) {
+      return sdf.distance<double>(end + reach * direction) - sdf.distance<double>(end) <= k_level * reach;
+    };
+    edge.beyond = {enters(a, -along) ? reach / length : 0.0, enters(b, along) ? reach / length : 0.0};
+  }
+}
+
 }  // namespace
 
 std::vector<MeshEdge> contact_edges(const Body& body) {
@@ -158,6 +176,7 @@ std::vector<MeshEdge> contact_edges(const Body& body) {
   if (edges.empty()) {
     if (!has_mesh_edges(body) || body.shape.primitives.empty()) return {};
     edges = mesh_edges(contact_mesh(body));
+    continue_into_solid(body, edges);
   }
   std::vector<int> valence(body.contact_areas.size(), 0);
   for (const MeshEdge& edge : edges) {

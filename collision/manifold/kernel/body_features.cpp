@@ -219,6 +219,7 @@ PointEdges<T> make_point_edges(const Body& body) {
     out.cone_cos.push_back(static_cast<T>(std::sqrt(std::max(area * area - steepest * steepest, 0.0))));
   }
   out.first.push_back(static_cast<std::int32_t>(out.x.size()));
+  for (auto* const numbers : {&out.x, &out.y, &out.z}) numbers->insert(numbers->end(), at(k_block), T(0));
   return out;
 }
 
@@ -271,8 +272,8 @@ Eigen::Matrix<double, k_edge_bound_columns, 1> edge_bound(const Points& vertices
   for (const int i : group) {
     if (i < 0) continue;
     const MeshEdge& edge = edges[at(i)];
-    const Vec3<double> a = vertices.col(edge.start), b = vertices.col(edge.end),
-                       beyond = 0.5 * k_window_reach * (b - a);  // k w_b along the edge, at most
+    const auto [a, b] = edge.ends(vertices);
+    const Vec3<double> beyond = 0.5 * k_window_reach * (b - a);  // k w_b along the edge, at most
     ends.push_back(a - beyond);
     ends.push_back(b + beyond);
     for (const Vec3<double>& normal : edge.face_normals) {
@@ -377,7 +378,8 @@ Columns<T> geometry_of_edges(const Points& vertices, std::span<const MeshEdge> e
   Columns<T> columns(k_convex_edge_columns, blocks.blocks * k_block);
   for (int i = 0; i < columns.stride; ++i) {
     const MeshEdge& edge = edges[at(std::max(0, blocks.edge[at(i)]))];
-    const Vec3<double> start = vertices.col(edge.start), vector = vertices.col(edge.end) - start;
+    const auto [start, end] = edge.ends(vertices);
+    const Vec3<double> vector = end - start;
     Eigen::Matrix<double, k_convex_edge_columns, 1> numbers;
     numbers << start, vector / vector.norm(), vector.norm(), edge.face_normals[0], edge.face_normals[1],
         edge.area;

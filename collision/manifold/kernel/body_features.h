@@ -39,7 +39,8 @@ template <typename T>
 struct PointEdges {
   std::vector<std::int32_t>
       first;               ///< of each contact point in turn, and the end; empty where these are no vertices
-  std::vector<T> x, y, z;  ///< the first is 0, for packs of points that have different numbers of edges
+  /// The first is 0, for packs of points that have different numbers of edges, and so is a pack at the end.
+  std::vector<T> x, y, z;
   std::vector<int> end;    ///< contact point at the other end of each
   std::vector<T> cone_cos, cone_sin;  ///< |A| cos(alpha), |A| sin(alpha) [m^2], of each contact point
 };

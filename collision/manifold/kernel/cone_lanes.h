@@ -3,9 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "collision/manifold/closest_features.h"
 #include "collision/manifold/kernel/body_features.h"
@@ -55,29 +59,19 @@ class ConeLanes {
   }
 
   /// @param n      of the solid, in the owner's frame
-  /// @param lanes  that count
+  /// @param lanes  wanted; the others have 1
   [[nodiscard]] ABUT_INLINE ConePair<P> values(const Vec3<P>& n, std::uint32_t lanes) const {
-    constexpr int k_kept = 16;
-    P rises[k_kept], lowest(0);
-    for (int k = 0; k < most_; ++k) {
-      const P rise = dot_with(edge(k), n);
-      if (k < k_kept) rises[k] = rise;
-      lowest = min(lowest, rise);
+    T strict[W], wide[W];
+    std::fill_n(strict, W, T(1));
+    std::fill_n(wide, W, T(1));
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      const ConePair<T> of_point =
+          cones_of_point(first_[lane], count_[lane], {n[0][lane], n[1][lane], n[2][lane]});
+      strict[lane] = of_point.strict;
+      wide[lane] = of_point.wide;
     }
-    const T strict_width = T(k_strict_cone) * width_, wide_width = T(k_patch_cone) * width_;
-    const std::uint32_t none = bits(lowest <= P(T(0) - wide_width)),
-                        whole = bits(lowest >= P(T(-0.5) * strict_width));
-    if ((lanes & ~(none | whole)) == 0) {
-      const P is_whole = select(lowest <= P(T(0) - wide_width), P(0), P(1));
-      return {is_whole, is_whole};
-    }
-    ConePair<P> cones{P(1), P(1)};
-    for (int k = 0; k < most_; ++k) {
-      const P rise = k < k_kept ? rises[k] : dot_with(edge(k), n);
-      cones.strict = cones.strict * cone_factor<P>(rise, P(T(1) / strict_width));
-      cones.wide = cones.wide * cone_factor<P>(rise, P(T(1) / wide_width));
-    }
-    return cones;
+    return {P::load(strict), P::load(wide)};
   }
 
   [[nodiscard]] ABUT_INLINE ConePair<NormalCone<P>> derivatives(const Vec3<P>& n) const {
@@ -93,7 +87,37 @@ class ConeLanes {
 
  private:
   static constexpr int W = k_width<T>;
+  static constexpr std::array<T, std::size_t{2 * W}> k_ones_and_zeros = [] {
+    std::array<T, std::size_t{2 * W}> numbers{};
+    std::fill_n(numbers.begin(), W, T(1));
+    return numbers;
+  }();
 
+  /// Those of a point, edges a pack at a time.
+  [[nodiscard]] ABUT_INLINE ConePair<T> cones_of_point(std::int32_t first, std::int32_t count,
+                                                       const Vec3<T>& n) const {
+    const T strict_width = T(k_strict_cone) * width_, wide_width = T(k_patch_cone) * width_;
+    ConePair<P> cones{P(1), P(1)};
+    bool is_partial = false;
+    for (std::int32_t k = 0; k < count; k += W) {
+      const auto loaded = [&](const std::vector<T>& numbers) { return P::load(numbers.data() + first + k); };
+      const Vec3<P> edges(loaded(edges_.x), loaded(edges_.y), loaded(edges_.z));
+      const P is_edge = P::load(k_ones_and_zeros.data() + W - std::min(count - k, std::int32_t{W})),
+              rise = is_edge * dot_with(edges, {P(n[0]), P(n[1]), P(n[2])});
+      if (any(rise <= P(T(0) - wide_width))) return {T(0), T(0)};
+      if (all(rise >= P(T(-0.5) * strict_width))) continue;
+      cones.strict = cones.strict * cone_factor<P>(rise, P(T(1) / strict_width));
+      cones.wide = cones.wide * cone_factor<P>(rise, P(T(1) / wide_width));
+      is_partial = true;
+    }
+    if (!is_partial) return {T(1), T(1)};
+    return {product(cones.strict), product(cones.wide)};
+  }
+  [[nodiscard]] static ABUT_INLINE T product(const P& factors) {
+    T result(1);
+    for (int lane = 0; lane < W; ++lane) result *= factors[lane];
+    return result;
+  }
   /// The k-th of each point; 0 where a point has fewer.
   [[nodiscard]] ABUT_INLINE Vec3<P> edge(int k) const {
     std::int32_t index[W];

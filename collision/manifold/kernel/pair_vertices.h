@@ -84,10 +84,8 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack
   }
   const ConeLanes<T> normal_cones(owner.point_edges, points, problem_.cone_width);
   ConePair<P> cones{P(1), P(1)};
-  if ((chosen & ~normal_cones.is_closest(along)) != 0) {
-    const Mat3<T> to_owner = X_.in_other[side].R.transpose();
-    cones = normal_cones.values(rotated(to_owner, sample.normal), chosen);
-  }
+  if (const std::uint32_t unknown = chosen & ~normal_cones.is_closest(along); unknown != 0)
+    cones = normal_cones.values(rotated(X_.in_other[1 - side].R, sample.normal), unknown);
   chosen &= bits(cones.wide > P(0)) | bits(distance < P(T(k_push_out_begin) * problem_.activity_smoothing));
   if (chosen == 0) return true;
   if (block_.count + W > block_.capacity) return false;
@@ -255,9 +253,8 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
     std::int32_t points[W];
     for (int lane = 0; lane < W; ++lane)
       points[lane] = block_.feature(side, std::min(contact + lane, block_.ends[side] - 1));
-    const Mat3<T> to_owner = X_.in_other[side].R.transpose();
     const auto cones = ConeLanes<T>(owner.point_edges, points, problem_.cone_width)
-                           .derivatives(rotated(to_owner, sample.normal));
+                           .derivatives(rotated(X_.in_other[1 - side].R, sample.normal));
     const P inverse_tau(T(1) / problem_.activity_smoothing),
         flush = P::load(vertex_number(k_vertex_flush, contact)), here = flush * activity(distance);
     const VertexWeight<P> weight(cones.strict.value, cones.wide.value, P(patch.value),
