@@ -10,7 +10,8 @@
 namespace abut::viewer {
 namespace {
 
-constexpr std::array k_factors_of_vertices{Indicator::penetration, Indicator::selection};
+constexpr std::array k_factors_of_vertices{Indicator::penetration, Indicator::cone, Indicator::selection};
+constexpr std::array k_factors_of_triangles{Indicator::penetration, Indicator::selection};
 constexpr std::array k_factors_of_edges{Indicator::penetration, Indicator::window, Indicator::cone,
                                         Indicator::gate, Indicator::selection};
 constexpr std::array k_factors_of_shares{Indicator::penetration, Indicator::share, Indicator::selection};
@@ -42,8 +43,9 @@ double indicator_of(const ContactView& view, Indicator indicator) {
 std::span<const Indicator> factors_of(ContactKind kind) {
   switch (kind) {
     case ContactKind::vertex_sdf:
-    case ContactKind::triangle_sdf:
       return k_factors_of_vertices;
+    case ContactKind::triangle_sdf:
+      return k_factors_of_triangles;
     case ContactKind::edge_edge:
       return k_factors_of_edges;
     case ContactKind::edge_sdf:

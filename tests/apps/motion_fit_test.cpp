@@ -320,7 +320,7 @@ TEST_CASE("MotionFit: motions cut into segments meet where the whole one is, wit
   x = unknowns.plus(x, tangent);
   const MotionFit::Evaluation evaluation = fit.evaluate(x, Want::jacobian);
   REQUIRE(evaluation.ok);
-  const double h = 1e-6;
+  const double h = 2e-7;
   for (int e = 0; e < unknowns.tangent_size(); ++e) {
     Eigen::VectorXd along = Eigen::VectorXd::Zero(unknowns.tangent_size());
     along[e] = h;

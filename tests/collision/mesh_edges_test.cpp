@@ -6,12 +6,14 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "engine/body_builder.h"
 #include "engine/mesh_shapes.h"
 #include "engine/random.h"
 #include "tests/support/close.h"
+#include "tests/support/compound_bodies.h"
 
 namespace abut {
 namespace {
@@ -100,6 +102,50 @@ TEST_CASE("contact_edges: the areas of contact points are shared out among their
   for (const double area : box.contact_areas) of_points += area;
   CHECK(close(sum, of_points, 1e-12, 0));
   CHECK(contact_edges(make_sphere(0.1, 1000.0)).empty());  // its contact point is no vertex
+}
+
+TEST_CASE("contact_edges: edges go on beyond the inner corners of a frame, into it, and beyond no others",
+          "[collision][value]") {
+  for (const double rounding : {0.0, 0.5}) {
+    constexpr double k_half = 0.3;
+    const Body frame = test::square_ring("frame", k_half, 0.05, {rounding, 0}).body;
+    int inner = 0, outer = 0;
+    for (const MeshEdge& edge : contact_edges(frame)) {
+      const Vec3<double> vector = frame.contact_points.col(edge.end) - frame.contact_points.col(edge.start);
+      const bool is_along = std::max(std::abs(vector.x()), std::abs(vector.y())) > k_half;
+      for (const auto& [vertex, beyond] :
+           {std::pair(edge.start, edge.beyond[0]), std::pair(edge.end, edge.beyond[1])}) {
+        const bool is_inner = frame.contact_points.col(vertex).head<2>().cwiseAbs().maxCoeff() < k_half;
+        CAPTURE(rounding, is_along, is_inner, vector.transpose());
+        CHECK((beyond > 0.0) == (is_along && is_inner));
+        (is_along && is_inner ? inner : outer) += 1;
+      }
+    }
+    CHECK(inner >= 16);
+    CHECK(outer >= 16);
+  }
+  for (const MeshEdge& edge : contact_edges(make_box({0.05, 0.04, 0.03}, 0.0, 3, 1000.0)))
+    CHECK(edge.beyond == std::array{0.0, 0.0});
+}
+
+TEST_CASE("MeshEdge: ends_vjp is the transpose of ends", "[collision][derivative]") {
+  Random random(3);
+  Points vertices(3, 2), dot(3, 2);
+  for (Points* const points : {&vertices, &dot}) {
+    for (int i = 0; i < 2; ++i) points->col(i) = random.unit_vector();
+  }
+  MeshEdge edge;
+  edge.start = 0;
+  edge.end = 1;
+  edge.beyond = {0.2, 0.1};
+  const auto ends_dot = edge.ends(dot);  // linear
+  const Vec3<double> bars[2] = {random.unit_vector(), random.unit_vector()};
+  Points bar = Points::Zero(3, 2);
+  edge.ends_vjp(bars[0], bars[1], bar);
+  CHECK(bar.cwiseProduct(dot).sum() ==
+        Approx(bars[0].dot(ends_dot[0]) + bars[1].dot(ends_dot[1])).margin(1e-14));
+  CHECK((edge.ends(vertices)[1] - edge.ends(vertices)[0]).norm() ==
+        Approx(1.3 * (vertices.col(1) - vertices.col(0)).norm()));
 }
 
 TEST_CASE("face_normals_vjp: agrees with differences by every vertex, of single triangles too",

@@ -23,7 +23,7 @@
 namespace abut::accuracy {
 namespace {
 
-constexpr double k_step = 1e-4;  ///< h, of the path's parameter [rad, size]
+constexpr double k_step = 2e-6;  ///< h, of the path's parameter [rad, size]
 constexpr int k_halvings = 3;
 constexpr int k_parts = 1 << k_halvings;  ///< of a step, at the finest
 constexpr double k_allowed_growth = 1.2;  ///< from one halving to the next
