@@ -17,7 +17,7 @@ bool Stepper::may_share_pairs(std::span<const StepBar> bars, const StepRecord& r
 }
 
 bool Stepper::can_share_pairs(const LinearizedSubstep& at) const {
-  return !at.solved().has_impacts && solver_->has_pair_vjp(at.islands());
+  return !at.solved().has_impacts && at.solved().followed.empty() && solver_->has_pair_vjp(at.islands());
 }
 
 void Stepper::find_pair_jacobians(const State& state, const SubstepRecord& record,

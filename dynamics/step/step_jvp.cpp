@@ -6,6 +6,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/rows/joint_constraints.h"
+#include "dynamics/step/gap_following.h"
 #include "dynamics/step/joint_impulse_tangent.h"
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
@@ -68,6 +69,9 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
 
   scratch.jvp.contacts.resize(at.contacts.contacts.size());
   detector_->jvp(state.X_WB, state_dot.pose, at.contacts, scratch.jvp.contacts);
+  if (!solved.followed.empty())
+    following_->jvp(state, solved.mass, h, solved.followed, state_dot, scratch.jvp.contacts,
+                    scratch.following);
   dot.v_start = tangent.v_start;
   dot.v_free = tangent.v_free;
   dot.inertia_W = tangent.inertia_W;

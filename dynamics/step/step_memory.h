@@ -10,6 +10,7 @@
 #include "dynamics/rows/contact_rows.h"
 #include "dynamics/rows/joint_rows.h"
 #include "dynamics/solver/island_solver.h"
+#include "dynamics/step/gap_following.h"
 #include "dynamics/step/gradient.h"
 #include "dynamics/step/impact_phases.h"
 #include "dynamics/step/pair_jacobian.h"
@@ -24,6 +25,7 @@ struct SolvedSubstep {
   MassMatrix mass;
   FreeMotion free;
   ContactRows rows;
+  std::vector<FollowedGap> followed;  ///< of the contacts of rows and others
   JointRows joints;
   ContactSolution solution;                       ///< v_0, where there are impacts
   bool has_impacts = false;                       ///< see ImpactPhases
@@ -86,6 +88,7 @@ struct StepMemory {
   DetectorScratch detector;
   std::vector<double> margins;
   ContactManifold manifold;
+  FollowingMemory following;
   SolvedSubstep solved;
   PhasesMemory phases;
   std::vector<CandidatePair> phase_pairs;

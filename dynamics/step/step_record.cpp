@@ -24,7 +24,8 @@ std::size_t SubstepTape::bytes() const {
   return sizeof(SubstepTape) + k_of_slot * slots +
          sizeof(ContactRow) * (solved.rows.rows.size() + solved.rows.members.size()) +
          sizeof(RowPair) * solved.rows.pairs.size() + sizeof(Contact) * solved.rows.member_contacts.size() +
-         sizeof(JointRow) * solved.joints.rows.size() + islands.bytes();
+         sizeof(FollowedGap) * solved.followed.size() + sizeof(JointRow) * solved.joints.rows.size() +
+         islands.bytes();
 }
 
 }  // namespace abut

@@ -9,6 +9,7 @@
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/rows/joint_constraints.h"
 #include "dynamics/step/contacts_vjp.h"
+#include "dynamics/step/gap_following.h"
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 
@@ -38,6 +39,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
             row.share_by_weight > 0.0 ? row.share / row.share_by_weight : 0.0;
         of_contact[k_contact_area * stride] = row.area;
       });
+      GapFollowing::restore(at.tape->solved.followed, contacts.contacts);
       contacts.known.clear();
       for (const RowPair& pair : rows.pairs) contacts.known.push_back(pair.known);
     }
@@ -59,8 +61,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
     }
     manifold.pairs.back().end = k + 1;
   }
-  make_rows(model, solved.mass, state, contacts.contacts, manifold.pairs, row_settings(h), solved.rows,
-            record.clusters);
+  make_contact_rows(state, h, manifold.pairs, record.clusters, contacts.contacts, scratch.following, solved);
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
   solved.has_impacts = !record.phase_pairs.empty();
@@ -128,6 +129,10 @@ void Stepper::substep_vjp(const State& state, const Control& control, const Stat
     scratch.vjp.contacts.assign(at.contacts.contacts.size(), ContactBar{});
     rows_vjp(solved.rows, h, solved.free.v_start, bar.rows,
              {scratch.vjp.contacts, state_bar.pose, &bar.v_start, state_bar.twist});
+    if (!solved.followed.empty()) {
+      following_->vjp(state, solved.mass, h, solved.followed, scratch.vjp.contacts, step_bar,
+                      scratch.vjp.geometry, scratch.following);
+    }
     contacts_vjp(*detector_, state.X_WB, scratch.vjp.contacts, step_bar, at.contacts, state_bar.pose,
                  scratch.vjp.geometry);
   }
@@ -205,12 +210,22 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepM
       }
     }
   }
+  auto gap = solved.followed.begin();  // in the order of rows
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ContactRow& row = rows[i];
     if (row.contact >= 0 && !near_kink[i]) {
       const auto contact = static_cast<std::size_t>(row.contact);
-      near_kink[i] = scratch.linearized.contacts.is_near_kink(contact) ||
-                     is_near_kink_of_shape(state.X_WB, record.features[contact], row.distance);
+      const ContactFeature& feature = record.features[contact];
+      near_kink[i] = scratch.linearized.contacts.is_near_kink(contact);
+      while (gap != solved.followed.end() && gap->contact < row.contact) ++gap;
+      if (gap == solved.followed.end() || gap->contact != row.contact) {
+        near_kink[i] = near_kink[i] || is_near_kink_of_shape(state.X_WB, feature, row.distance);
+      } else {
+        const auto there = following_->poses(state, solved.mass, record.h, *gap, scratch.following);
+        near_kink[i] = near_kink[i] ||
+                       is_near_kink_of_shape(state.X_WB, feature, gap->start.signed_distance) ||
+                       is_near_kink_of_shape(there, feature, row.distance + gap->time.value * gap->closing);
+      }
     }
     if (!near_kink[i]) continue;
     ++kinks.near_kink;

@@ -7,6 +7,7 @@
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/rows/joint_constraints.h"
 #include "dynamics/solver/smooth_coulomb_settings.h"
+#include "dynamics/step/gap_following.h"
 #include "dynamics/step/make_contact_solver.h"
 #include "dynamics/step/step_failure.h"
 #include "dynamics/step/step_memory.h"
@@ -25,11 +26,30 @@ double resolve_acceleration_scale(const Model& model, const StepConfig& config) 
   return gravity > 0.0 ? gravity : k_earth;
 }
 
+/// Whether a law acts on the gap that it expects at the end of a step.
+bool continues_gaps(ContactLaw law) { return law != ContactLaw::penalty && law != ContactLaw::impedance; }
+
 bool has_restitution(const Model& model) {
   return std::any_of(model.bodies.begin(), model.bodies.end(),
                      [](const Body& body) { return body.material.restitution > 0.0; }) ||
          std::any_of(model.pair_overrides.begin(), model.pair_overrides.end(),
                      [](const PairOverride& pair) { return pair.restitution > 0.0; });
+}
+
+/// Numbers contacts as a record does: those of rows, in their order.
+void number_as_recorded(SolvedSubstep& solved) {
+  std::vector<FollowedGap>& gaps = solved.followed;
+  std::size_t next = 0, left = 0;
+  int contact = 0;
+  solved.rows.each_member([&](ContactRow& row) {
+    while (next < gaps.size() && gaps[next].contact < row.contact) ++next;
+    if (next < gaps.size() && gaps[next].contact == row.contact) {
+      gaps[left] = gaps[next++];
+      gaps[left++].contact = contact;
+    }
+    row.contact = contact++;
+  });
+  gaps.resize(left);
 }
 
 }  // namespace
@@ -42,6 +62,7 @@ Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* pr
           model, config.contact, prepared == nullptr ? nullptr : prepared->detector_.get())),
       solver_(std::make_unique<const IslandSolver>(make_contact_solver(config, acceleration_scale_))),
       tapes_(std::make_unique<const TapePool>()) {
+  if (continues_gaps(config.law)) following_ = std::make_unique<const GapFollowing>(model, *detector_);
   const double impact_speed = solver_->law().impact_speed();
   if (impact_speed > 0.0 && has_restitution(model)) {
     phases_ = std::make_unique<const ImpactPhases>(model, config_, acceleration_scale_, impact_speed,
@@ -133,6 +154,16 @@ void Stepper::run_phases(const State& state, double h, std::span<const Candidate
   if (solved.solution.displacement.size() > 0) solved.end_displacement += solved.solution.displacement;
 }
 
+void Stepper::make_contact_rows(const State& state, double h, std::span<const ContactPair> pairs,
+                                std::span<const ContactClusters> clusters, ContactList& contacts,
+                                FollowingMemory& memory, SolvedSubstep& solved) const {
+  const RowSettings settings = row_settings(h);
+  solved.followed.clear();
+  if (following_) following_->follow(state, solved.mass, settings, pairs, contacts, solved.followed, memory);
+  make_rows(*model_, solved.mass, state, contacts, pairs, settings, solved.rows, clusters);
+  GapFollowing::restore(solved.followed, contacts);
+}
+
 void Stepper::set_margins(const State& state, double h, StepMemory& scratch) const {
   const Model& model = *model_;
   std::vector<double>& margins = scratch.margins;
@@ -169,8 +200,8 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   solved.mass.update(model, state);
   set_margins(state, h, scratch);
   detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
-  make_rows(model, solved.mass, state, scratch.manifold.contacts, scratch.manifold.pairs, row_settings(h),
-            solved.rows);
+  make_contact_rows(state, h, scratch.manifold.pairs, {}, scratch.manifold.contacts, scratch.following,
+                    solved);
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
   free_motion(model, solved.mass, state, control, h, solved.free);
   solved.has_impacts = phases_ && phases_->set_shares(solved.free.v_free, solved.rows);
@@ -218,8 +249,7 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     } else {
       std::swap(kept->solved, solved);
       kept->solved.rows.reduced = {};
-      int contact = 0;  // as in the record
-      kept->solved.rows.each_member([&](ContactRow& row) { row.contact = contact++; });
+      number_as_recorded(kept->solved);
       record->tape = std::move(kept);
     }
   }

@@ -19,13 +19,18 @@
 namespace abut {
 
 class ContactDetector;
+class ContactList;
+class GapFollowing;
 class ImpactPhases;
 class IslandSolver;
 class TapePool;
+struct ContactClusters;
 struct ContactManifold;
+struct ContactPair;
 struct ContactProblem;
 struct ContactProblemBar;
 struct ContactProblemDot;
+struct FollowingMemory;
 struct JointSettings;
 struct LinearizedSubstep;
 struct ManifoldLinearization;
@@ -127,6 +132,12 @@ class Stepper {
   void run_phases(const State& state, double h, std::span<const CandidatePair> pairs,
                   const ContactManifold* manifold, bool linearizes, SolvedSubstep& solved,
                   StepMemory& scratch) const;
+  /// The rows of a substep, with gaps followed (gap_following.h). Leaves `contacts` as they are.
+  ///
+  /// @param clusters  see make_rows()
+  void make_contact_rows(const State& state, double h, std::span<const ContactPair> pairs,
+                         std::span<const ContactClusters> clusters, ContactList& contacts,
+                         FollowingMemory& memory, SolvedSubstep& solved) const;
   /// How far contacts are looked for: scratch.margins.
   void set_margins(const State& state, double h, StepMemory& scratch) const;
 
@@ -149,7 +160,8 @@ class Stepper {
   double acceleration_scale_;
   std::unique_ptr<const ContactDetector> detector_;
   std::unique_ptr<const IslandSolver> solver_;
-  std::unique_ptr<const ImpactPhases> phases_;  ///< null: there are no impacts
+  std::unique_ptr<const GapFollowing> following_;  ///< null: the law does not continue gaps
+  std::unique_ptr<const ImpactPhases> phases_;     ///< null: there are no impacts
   std::unique_ptr<const TapePool> tapes_;
 };
 

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 #include "engine/body_builder.h"
+#include "engine/lie.h"
 #include "tests/support/no_alloc.h"
 
 using namespace abut;
@@ -109,4 +112,56 @@ TEST_CASE("Stepper: the derivatives of a step allocate nothing once their scratc
   }
   CHECK(contacts > 1000);
   CHECK(allocations == 0);
+}
+
+TEST_CASE(
+    "Stepper: steps that follow gaps, and their derivatives, allocate nothing once their scratch has grown",
+    "[dynamics][property]") {
+  if (!test::k_counts_allocations) return;
+  const bool edge_edge = GENERATE(false, true);
+  // A box just above the floor, another just above it and tilted: all of them close within the step.
+  Model model;
+  model.bodies = {make_half_space(), make_box({0.05, 0.05, 0.05}, 0.002, 500.0),
+                  make_box({0.04, 0.06, 0.05}, 0.002, 500.0)};
+  State state;
+  state.X_WB.resize(3);
+  state.V_WB.assign(3, Vec6<double>::Zero());
+  state.X_WB[1].p = {0.0, 0.0, 0.0503};
+  state.X_WB[2] = {exp_quaternion<double>({0.0, 0.7, 0.1}), {0.01, 0.0, 0.166}};
+  state.V_WB[1][5] = -0.5;
+  state.V_WB[2][5] = -1.5;
+  StepConfig config;
+  config.h = 1e-3;
+  config.contact.edge_edge = edge_edge;
+  const Stepper stepper(model, config);
+  StepScratch scratch;
+  State next;
+  StepRecord record;
+  const StateTangent bar = [] {
+    StateTangent made(3);
+    for (Vec6<double>& x : made.pose) x = Vec6<double>::Constant(0.3);
+    return made;
+  }();
+  StateTangent before(3), after(3);
+  std::vector<Vec6<double>> wrench_bar(3, Vec6<double>::Zero());
+  ModelGradient model_bar;
+  model_bar.set_zero(model);
+  const std::vector<BodyDirection> change(3);
+  const StepBar step_bar{&bar, &before, wrench_bar, &model_bar};
+  const StepDirection direction{&bar, wrench_bar, Vec3<double>(0, 0, 1), change, &after};
+  std::size_t count = 0;
+  for (int k = 0; k < 6; ++k) {
+    const test::NoAlloc guard;
+    REQUIRE(stepper.step(state, {}, next, scratch, &record).status == StepStatus::ok);
+    (void)stepper.step_vjp(state, {}, next, record, {&step_bar, 1}, scratch);
+    if (!edge_edge) stepper.step_jvp(state, {}, next, record, {&direction, 1}, scratch);  // see above
+    if (k >= 3) count += guard.allocations();
+  }
+  const auto& followed = scratch.memory().solved.followed;
+  CHECK(followed.size() >= 4);
+  CHECK(std::any_of(followed.begin(), followed.end(), [](const FollowedGap& gap) {
+          return gap.start.feature.kind == ContactKind::edge_edge;
+        }) == edge_edge);
+  CHECK(before.twist[1].norm() > 0.0);
+  CHECK(count == 0);
 }

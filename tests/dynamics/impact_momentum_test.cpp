@@ -240,8 +240,6 @@ TEST_CASE("impact: adjoint and JVP agree with differences through impacts off ce
 /// Relative gain of energy in a step up to which a group of bodies that turn on between its impacts keeps its
 /// restitution: ImpactPhases.
 static constexpr double k_turning = 1e-4;
-/// The same with joints, whose directions are those of the start of the step.
-static constexpr double k_joints = 1e-3;
 
 TEST_CASE("impact: no energy is gained where Newton's restitution would gain some", "[dynamics][property]") {
   const double restitution = GENERATE(0.9, 1.0), friction = GENERATE(0.0, 0.3, 1.0);
@@ -329,10 +327,13 @@ TEST_CASE("impact: bodies with joints gain no more energy than by plastic impact
     for (std::size_t k = 0; k < trajectory.records.size(); ++k) {
       if (trajectory.records[k].report.contacts == 0) continue;
       const State& state = trajectory.states[k];
-      const double free = test::free_energy(scene, state, config),
-                   bound = std::max(free, energy_after(without_restitution, state));
+      // A joint changes the energy of spinning bodies by O((h w)^2) in free flight, too: it belongs to the bound.
+      State apart = state;
+      apart.X_WB[0].p.x() += 100.0;
+      const double bound =
+          std::max(energy_after(without_restitution, apart), energy_after(without_restitution, state));
       CAPTURE(k);
-      CHECK(Totals(scene.model, trajectory.states[k + 1], h).energy <= (1.0 + k_joints) * bound);
+      CHECK(Totals(scene.model, trajectory.states[k + 1], h).energy <= (1.0 + k_turning) * bound);
       newton = std::max(newton, energy_after(unbounded, state) / bound - 1.0);
     }
   }

@@ -35,6 +35,7 @@ ParameterizedScene tiled_scene(const std::vector<std::string>& parameters) {
   scene.name = "tiled";
   scene.model = made.model;
   scene.initial = made.state;
+  scene.config.step.tolerance = 1e-12;  // the default is 19 times what differences of 1e-7 may be off by
   ParameterizedScene parameterized(scene);
   for (const std::string& name : parameters) parameterized.add_parameter(name);
   parameterized.prepare();

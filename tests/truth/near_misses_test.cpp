@@ -44,7 +44,8 @@ double largest_impulse(const NearPass& pass) {
 TEST_CASE("near misses: no contact that counts says that bodies overlap", "[truth][property][nightly]") {
   const NearMiss kind =
       GENERATE(NearMiss::any, NearMiss::edge_over_edge, NearMiss::vertex_over_face, NearMiss::faces_flush);
-  int passes = 0, overlapping = 0;
+  int passes = 0;
+  std::vector<std::uint64_t> overlapping;
   for (const std::uint64_t seed : test::seeds(1000)) {
     Random random(seed + 7777 * static_cast<std::uint64_t>(kind));
     const NearPass pass = test::make_near_pass(kind, random, 1.0, k_step);
@@ -62,19 +63,18 @@ TEST_CASE("near misses: no contact that counts says that bodies overlap", "[trut
       for (const Contact& contact : manifold.contacts)
         overlaps = overlaps || (contact.weight > 0.0 && contact.signed_distance < 0.0);
     }
-    overlapping += overlaps;
+    if (overlaps) overlapping.push_back(seed);
   }
   CAPTURE(static_cast<int>(kind), passes, overlapping);
   CHECK(passes > test::samples(900));
   // Spikes whose lines pass each other deep, within the reach of a window: 0, 2, 1 and 0 of 1,000.
-  CHECK(overlapping <= (test::draws_all_samples() ? 2 : 1));
+  CHECK(overlapping.size() <= (test::draws_all_samples() ? 2 : 1));
 }
 
-TEST_CASE("near misses: bodies that pass each other by up to half the clearance a step hardly touch",
-          "[truth][property][nightly]") {
+TEST_CASE("near misses: bodies that pass each other do not touch", "[truth][property][nightly]") {
   const NearMiss kind =
       GENERATE(NearMiss::any, NearMiss::edge_over_edge, NearMiss::vertex_over_face, NearMiss::faces_flush);
-  const double motion = 0.5;  // clearances a step
+  const double motion = GENERATE(0.5, 8.0);  // clearances a step
   int passes = 0;
   std::vector<std::uint64_t> touched;
   for (const std::uint64_t seed : test::seeds(1000)) {
@@ -86,9 +86,7 @@ TEST_CASE("near misses: bodies that pass each other by up to half the clearance 
   }
   CAPTURE(static_cast<int>(kind), motion, passes, touched);
   CHECK(passes > test::samples(900));
-  // 0, 29, 3 and 0 of 1,000: most are vertices, whose planes are continued beyond the face for a step.
-  const std::size_t known = kind == NearMiss::edge_over_edge     ? 30
-                            : kind == NearMiss::vertex_over_face ? 5
-                                                                 : 0;
-  CHECK(touched.size() <= (test::draws_all_samples() ? known : known / 5));
+  // Those that seem to overlap, as above, and at half a clearance a step one more vertex over a face.
+  const std::size_t vertices = motion < 1.0 ? 2 : 1, known[] = {0, 2, vertices, 0};
+  CHECK(touched.size() <= known[static_cast<std::size_t>(kind)]);
 }

@@ -1,0 +1,107 @@
+/// Gaps followed along the motion of a step to where they close.
+///
+/// A row continues the distance of its contact linearly, as if its plane had no end. A contact that is apart,
+/// d > 0, and closes,
+///     u = n.(relative velocity U at x) < 0,
+/// is therefore evaluated where the velocities at the start of the step lead by the time
+///     tau = a h (b - ramp(b - 1)),   b = (d - e)/(-u h),   1/e = 100/d + 100/tau_p,
+/// which is when its plane is reached but for e, or else the end of the step. Its row has the normal and area
+/// n', area' of its feature there, and continues the distance d' there with the same velocity:
+///     distance  d' - tau u',   u' = n'.U,
+///     weight    (1 - a) w + a S(w/0.001) w'.
+/// Where the plane goes on, d' = d + tau u, and nothing changes. Where it ends, as past an edge, w' = 0, or d'
+/// stays and u' is about 0: d' + (h - tau) u' > 0, nothing is in the way. The amount
+///     a = S(50 d/(-u h)) S(-u h/(0.03 tau_p) - 1) S(20 x),   x = 1/2 - (d + h u)/(8 tau),
+/// lets following set in smoothly: not for contacts at rest, which close by less than 0.03 tau_p, nor for those
+/// without a share (contact_rows.h). What has no weight at the start is not there to be followed: S(w/0.001).
+///
+/// e keeps a contact off the surface: the distance of a solid with sharp edges has kinks there, and vertices of
+/// aligned bodies would land just on them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "collision/manifold/contact_detector.h"
+#include "dynamics/motion/mass_matrix.h"
+#include "dynamics/rows/contact_rows.h"
+#include "dynamics/step/step_derivatives.h"
+#include "engine/model.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// tau and a, with their derivatives.
+struct FollowingTime {
+  double value = 0.0;                                         ///< tau [s]
+  double by_distance = 0.0, by_velocity = 0.0;                ///< with respect to d, u
+  double amount = 0.0;                                        ///< a
+  double amount_by_distance = 0.0, amount_by_velocity = 0.0;  ///< likewise
+
+  /// @param d, u  [m], [m/s]; tau and a are 0 unless d > 0 and u < 0
+  /// @param band  4 tau, the d + h u from which on a contact has no share [m]
+  FollowingTime(double d, double u, double h, double tau_p, double band);
+  FollowingTime() = default;
+};
+
+struct FollowedGap {
+  Contact start;     ///< at the start of the step
+  int contact = -1;  ///< its place in the list
+  FollowingTime time;
+  Vec3<double> velocity;  ///< U [m/s]
+  double closing = 0.0;   ///< u' [m/s]
+  // The derivatives of its row's weight with respect to w', w and a.
+  double weight_by_there = 0.0, weight_by_start = 0.0, weight_by_amount = 0.0;
+};
+
+/// Memory of GapFollowing, and the contact that it followed last.
+struct FollowingMemory {
+  std::vector<Pose<double>> X_WB;  ///< of the step, two of them moved
+  ManifoldLinearization there;
+  std::vector<Vec6<double>> poses;
+};
+
+class GapFollowing {
+ public:
+  /// The model and the detector must outlive it.
+  GapFollowing(const Model& model, const ContactDetector& detector) : model_(&model), detector_(&detector) {}
+
+  /// Follows contacts of the pairs: overwrites their numbers in `contacts`, but for their points, until
+  /// restore(), and `gaps`.
+  void follow(const State& state, const MassMatrix& mass, const RowSettings& settings,
+              std::span<const ContactPair> pairs, ContactList& contacts, std::vector<FollowedGap>& gaps,
+              FollowingMemory& memory) const;
+  static void restore(std::span<const FollowedGap> gaps, ContactList& contacts);
+
+  /// From dL/d(followed contacts) to dL/d(contacts at the start), in place, and to state and shapes: adds. h is
+  /// constant.
+  ///
+  /// @param geometry  memory
+  void vjp(const State& state, const MassMatrix& mass, double h, std::span<const FollowedGap> gaps,
+           std::span<ContactBar> contacts, const StepBar& bar, std::vector<GeometryGradient>& geometry,
+           FollowingMemory& memory) const;
+
+  /// JVP, in place, for a constant h.
+  void jvp(const State& state, const MassMatrix& mass, double h, std::span<const FollowedGap> gaps,
+           const StateTangent& state_dot, std::span<ContactBar> contacts, FollowingMemory& memory) const;
+
+  /// The poses of a step at which the contact of a gap is evaluated.
+  [[nodiscard]] std::span<const Pose<double>> poses(const State& state, const MassMatrix& mass, double h,
+                                                    const FollowedGap& gap, FollowingMemory& memory) const;
+
+ private:
+  /// The bodies of a gap during the step.
+  struct Motion;
+  [[nodiscard]] Motion motion_of(const State& state, const MassMatrix& mass, double h,
+                                 const ContactFeature& feature) const;
+  /// memory.X_WB after a time of that motion.
+  static void move(const State& state, const Motion& motion, double time, FollowingMemory& memory);
+  /// The contact where it is followed to: memory.there.
+  void linearize(const State& state, const Motion& motion, const ContactFeature& feature, double time,
+                 LinearizeFor what_for, FollowingMemory& memory) const;
+
+  const Model* model_;
+  const ContactDetector* detector_;
+};
+
+}  // namespace abut
