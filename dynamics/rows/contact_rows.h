@@ -101,6 +101,18 @@ struct ContactRows {
   std::vector<Contact> member_contacts;  ///< their contacts, with the activity they are expected to have
   std::vector<Contact> reduced;          ///< memory
 
+ private:
+  /// Of a pair, its rows or, if they are reduced, its members.
+  template <typename Rows>
+  static auto members_of_pair(Rows& of, const RowPair& pair) {
+    const bool is_reduced = pair.member_end > pair.member_begin;
+    const int begin = is_reduced ? pair.member_begin : pair.begin,
+              end = is_reduced ? pair.member_end : pair.end;
+    return std::span(is_reduced ? of.members : of.rows)
+        .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  }
+
+ public:
   /// f(row) for each contact of the manifold that takes part: of unreduced pairs the rows, of others the
   /// members.
   template <typename F>
@@ -111,16 +123,16 @@ struct ContactRows {
   void each_member(F f) {
     visit_members(*this, f);
   }
+  /// These of a pair.
+  [[nodiscard]] std::span<const ContactRow> members_of(const RowPair& pair) const {
+    return members_of_pair(*this, pair);
+  }
 
  private:
   template <typename Rows, typename F>
   static void visit_members(Rows& of, F f) {
     for (const RowPair& pair : of.pairs) {
-      const bool is_reduced = pair.member_end > pair.member_begin;
-      auto& list = is_reduced ? of.members : of.rows;
-      const int begin = is_reduced ? pair.member_begin : pair.begin,
-                end = is_reduced ? pair.member_end : pair.end;
-      for (int i = begin; i < end; ++i) f(list[static_cast<std::size_t>(i)]);
+      for (auto& row : members_of_pair(of, pair)) f(row);
     }
   }
 };

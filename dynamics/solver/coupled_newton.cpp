@@ -36,6 +36,7 @@ class CoupledNewton {
   [[nodiscard]] bool graduated(double tolerance, int max_iterations, GrowableVector& v);
   [[nodiscard]] bool from_elsewhere(double tolerance, int max_iterations, GrowableVector& v);
   [[nodiscard]] bool iterate(double tolerance, Patience patience, GrowableVector& v);
+  [[nodiscard]] bool find_coupled_direction(const GrowableVector& v, double& slope);
   [[nodiscard]] double step_length(const GrowableVector& v, double slope_at_0, double slope_at_1,
                                    bool is_coupled);
   [[nodiscard]] bool has_negative_determinant(const GrowableVector& v);
@@ -73,6 +74,17 @@ double CoupledNewton::step_length(const GrowableVector& v, double slope_at_0, do
   return high;
 }
 
+/// Newton's direction from v on, by the slopes that rows_ have. False if it does not lead down.
+bool CoupledNewton::find_coupled_direction(const GrowableVector& v, double& slope) {
+  GrowableVector& d = memory_.newton.direction;
+  ++solution_.factorizations;
+  if (!balance_.factorize_coupled(v, memory_.jacobian)) return false;
+  d = -memory_.newton.gradient;
+  memory_.jacobian.solve_in_place(d);
+  slope = memory_.newton.gradient.dot(d);
+  return slope < 0.0;  // false, too, where d is not finite
+}
+
 /// From v on, which is to be evaluated; leaves there the iterate of least residual if it does not converge.
 bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector& v) {
   GrowableVector &d = memory_.newton.direction, &best = memory_.best;
@@ -100,14 +112,9 @@ bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector&
     }
     previous = residual;
     double slope = 0.0;
-    bool is_coupled = balance_.factorize_coupled(v, memory_.jacobian);
-    ++solution_.factorizations;
-    if (is_coupled) {
-      d = -memory_.newton.gradient;
-      memory_.jacobian.solve_in_place(d);
-      slope = memory_.newton.gradient.dot(d);
-      is_coupled = slope < 0.0;  // false, too, where d is not finite
-    }
+    bool is_coupled = find_coupled_direction(v, slope);
+    if (is_coupled && iteration < constants_.secant_iterations && balance_.set_secants(v, d))
+      is_coupled = find_coupled_direction(v, slope);
     if (!is_coupled) {
       rows_.set_bounds();
       ++solution_.factorizations;
@@ -139,7 +146,7 @@ bool CoupledNewton::direct(double tolerance, int max_iterations, GrowableVector&
   v = problem_.v_start;
   balance_.evaluate(v, RowLaw::coupled);
   const double at_start = balance_.residual();
-  if (!(at_start <= constants_.near_solution)) {
+  if (!(at_start <= constants_.near_solution) && problem_.v_free != v) {
     balance_.evaluate(problem_.v_free, RowLaw::coupled);
     if (balance_.residual() >= at_start) {
       balance_.evaluate(v, RowLaw::coupled);

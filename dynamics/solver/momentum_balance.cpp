@@ -134,6 +134,41 @@ bool MomentumBalance::factorize_coupled(const GrowableVector& v, BlockLu& A) {
   return A.factorize();
 }
 
+namespace {
+
+/// x of log(1 + e^x) = y > 0.
+double softplus_inverse(double y) {
+  constexpr double k_large = 30.0;  // x = y to rounding from there on
+  return y > k_large ? y : std::log(std::expm1(y));
+}
+
+}  // namespace
+
+bool MomentumBalance::set_secants(const GrowableVector& v, const GrowableVector& direction) {
+  constexpr double k_least = 0.1;  // change of x
+  bool any = false;
+  for (const BlockPair& pair : rows_.pairs) {
+    const Vec6<double> V = relative_twist(pair, v) - pair.carried,
+                       dV = relative_twist_change(pair, direction);
+    for (RowBlock& block : rows_.of(pair)) {
+      for (int lane = 0; lane < k_row_lanes; ++lane) {
+        const Vec3<double> n(block.n[0][lane], block.n[1][lane], block.n[2][lane]),
+            r(block.r[0][lane], block.r[1][lane], block.r[2][lane]);
+        const double loaded = -n.dot(point_velocity(dV, r)), width = block.width[lane];
+        if (!(loaded > k_least * width) || !(block.weight[lane] > 0.0)) continue;
+        const double x = (block.target[lane] - n.dot(point_velocity(V, r))) / width,
+                     increase = -block.slope[lane] * loaded,
+                     x_expected =
+                         softplus_inverse((block.impulse[lane] + increase) / (block.scale[lane] * width));
+        if (!(x_expected > x)) continue;
+        block.slope[lane] = -increase / ((x_expected - x) * width);
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
 void MomentumBalance::set_direction(const GrowableVector& v, const GrowableVector& direction) {
   line_start_ = &v;
   line_direction_ = &direction;

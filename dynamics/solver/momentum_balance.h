@@ -61,6 +61,14 @@ class MomentumBalance {
   /// dF/dv of the coupled law at the v of the last evaluate(), factorized. False if that fails.
   [[nodiscard]] bool factorize_coupled(const GrowableVector& v, BlockLu& A);
 
+  /// From Newton's direction d at the v of the last evaluate(): puts the slopes of secants in place of those of
+  /// rows that d loads, by more than a tenth of the width of their law. The secant ends where the law has the
+  /// impulse that the tangent expects,
+  ///     gamma(x') = gamma(x) + gamma'(x) n.Jd,    x = (v_hat - u_n)/w:
+  /// the balance of momentum decides on impulses, and tangents of the exponential foot of the law are too flat
+  /// for the velocities that bring these about. False if there are no such rows.
+  [[nodiscard]] bool set_secants(const GrowableVector& v, const GrowableVector& direction);
+
   /// F(v + a direction).direction and its derivative by a, along the direction last set. The latter is the
   /// slope of the potential of a law that has one.
   void set_direction(const GrowableVector& v, const GrowableVector& direction);

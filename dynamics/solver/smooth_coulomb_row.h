@@ -63,10 +63,6 @@ struct RowImpulse {
     return smooth_coulomb::normal_impulse_derivatives(row.n.dot(u), parameters, settings, part, target);
   }
   [[nodiscard]] Friction friction(const Vec3<double>& u) const { return {u, row.n, settings.stiction_speed}; }
-  [[nodiscard]] Vec3<double> impulse(const Vec3<double>& u) const {
-    const double normal = normal_impulse(u).value;
-    return normal * row.n + friction(u).impulse(friction_coefficient * normal);
-  }
 
   /// Derivatives of the scalar u_w . gamma(u).
   struct Bar {

@@ -121,9 +121,19 @@ void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactS
   const smooth_coulomb::Settings settings = settings_of(problem);
   prepare(problem, settings, rows);
   impulses.resize(problem.rows.rows.size());
-  for (std::size_t i = 0; i < impulses.size(); ++i) {
-    const RowImpulse law(problem, settings, rows, i);
-    impulses[i] = law.impulse(relative_velocity(law.row, solution.velocity));
+  for (std::size_t p = 0; p < problem.rows.pairs.size(); ++p) {
+    const RowPair& pair = problem.rows.pairs[p];
+    const double coefficient = rows.blocks.pairs[p].friction;
+    for (int i = pair.begin; i < pair.end; ++i) {
+      const ContactRow& row = problem.rows.rows[at(i)];
+      const auto [block, lane] = rows.blocks.place(pair, p, i);
+      const Vec3<double> u = relative_velocity(row, solution.velocity);
+      const double normal = smooth_coulomb::normal_impulse(row.n.dot(u), block.target[lane],
+                                                           block.scale[lane], block.width[lane])
+                                .value;
+      impulses[at(i)] =
+          normal * row.n + Friction{u, row.n, settings.stiction_speed}.impulse(coefficient * normal);
+    }
   }
 }
 

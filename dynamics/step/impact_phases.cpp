@@ -70,9 +70,58 @@ void ImpactPhases::shares_jvp(const GrowableVector& v_free, const GrowableVector
   }
 }
 
+bool ImpactPhases::find_brought_back(const PhasesStart& start, const ContactManifold& manifold,
+                                     const ContactRows& rows, std::vector<int>& pairs) const {
+  constexpr double k_next_to_none = 0.1;  // of the share that v_0 would have given it
+  pairs.clear();
+  const impact::Settings settings = settings_of(start.h);
+  const double bow = settings.bow(start.h) / start.h;
+  const ContactBlock<double>& block = manifold.contacts.block();
+  const GrowableVector &v_start = start.free.v_start, &v_free = start.free.v_free;
+  std::size_t next_pair = 0;
+  for (std::size_t p = 0; p < manifold.pairs.size(); ++p) {
+    const ContactPair& pair = manifold.pairs[p];
+    const int slot_A = start.mass.slot(pair.body_A), slot_B = start.mass.slot(pair.body_B);
+    // The way of B's contact points relative to A's until the end of the step is that of a rigid body.
+    const auto way = [&](int body, int slot) -> Vec6<double> {
+      if (slot < 0) return start.h * fixed_twist(*model_, start.state, start.h, body);
+      return start.h * start.v_rest.segment<6>(6 * slot) +
+             bow * (v_free.segment<6>(6 * slot) - v_start.segment<6>(6 * slot));
+    };
+    const Vec3<double>&p_A = start.state.X_WB[at(pair.body_A)].p, &p_B = start.state.X_WB[at(pair.body_B)].p;
+    const Vec6<double> D_A = way(pair.body_A, slot_A), D_B = way(pair.body_B, slot_B);
+    const Vec3<double> turn = D_B.head<3>() - D_A.head<3>(),
+                       shift = point_velocity(D_B, Vec3<double>(p_A - p_B)) - D_A.tail<3>();
+    const RowPair* const of_rows = next_pair < rows.pairs.size() &&
+                                           rows.pairs[next_pair].body_A == pair.body_A &&
+                                           rows.pairs[next_pair].body_B == pair.body_B
+                                       ? &rows.pairs[next_pair++]
+                                       : nullptr;
+    const auto members = of_rows == nullptr ? std::span<const ContactRow>() : rows.members_of(*of_rows);
+    const double band = 8.0 * (pair.activity_smoothing + rows_.resting_band);
+    std::size_t next = 0;
+    for (int i = pair.begin; i < pair.end; ++i) {
+      double share = 0.0;  // in v_0
+      if (next < members.size() && members[next].contact == i) share = members[next++].share;
+      const Vec3<double> n = block.vector(k_contact_normal, i);
+      const double gap_at_end = block.number(k_contact_distance, i) +
+                                n.dot(shift + turn.cross(block.vector(k_contact_point, i) - p_A)),
+                   weight = block.number(k_contact_weight, i);
+      if (!(gap_at_end < 0.0 && weight > 0.0)) continue;
+      if (share <
+          k_next_to_none * weight * block.number(k_contact_area, i) * smoothstep5(0.5 - gap_at_end / band)) {
+        pairs.push_back(static_cast<int>(p));
+        break;
+      }
+    }
+  }
+  return !pairs.empty();
+}
+
 void ImpactPhases::find_pairs(const ContactManifold& manifold, std::span<const double> margins,
                               const MassMatrix& mass, const ContactRows& rows, const JointRows& joints,
-                              DisjointSets& sets, std::vector<CandidatePair>& pairs) const {
+                              std::span<const int> brought_back, DisjointSets& sets,
+                              std::vector<CandidatePair>& pairs) const {
   pairs.clear();
   sets.reset(mass.slot_count());
   for (const ContactPair& pair : manifold.pairs) {
@@ -83,6 +132,10 @@ void ImpactPhases::find_pairs(const ContactManifold& manifold, std::span<const d
   for (const ContactRow& row : rows.rows) {
     if (row.answers < 1.0 && row.weight > 0.0)
       has_impacts[at(sets.root(std::max(row.slot_A, row.slot_B)))] = 1;
+  }
+  for (const int p : brought_back) {
+    const ContactPair& pair = manifold.pairs[at(p)];
+    has_impacts[at(sets.root(std::max(mass.slot(pair.body_A), mass.slot(pair.body_B))))] = 1;
   }
   for (const ContactPair& pair : manifold.pairs) {
     const int slot = std::max(mass.slot(pair.body_A), mass.slot(pair.body_B));
@@ -112,10 +165,15 @@ Vec6<double> ImpactPhases::way_of(const PhasesStart& start, const PhaseEvent& ev
 }
 
 void ImpactPhases::set_poses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory) const {
+  int last = -1;  // of a stack's pairs one body is also the other's of the pair before
   for (const int p : event.pairs) {
-    for (const int body : {memory.pairs[at(p)].body_A, memory.pairs[at(p)].body_B})
+    const PhasePair& pair = memory.pairs[at(p)];
+    for (const int body : {pair.body_A, pair.body_B}) {
+      if (body == last) continue;
       memory.state.X_WB[at(body)] =
           retract<double>(start.state.X_WB[at(body)], way_of(start, event, body)).normalized();
+    }
+    last = pair.body_B;
   }
 }
 

@@ -3,13 +3,14 @@
 /// The step is divided into phases, at whose ends impacts act; within a phase velocities are constant and
 /// positions follow them:
 ///     v_0           what the law makes of the step, of whose contacts those that are impacts take part by
-///                   q = 1 - s(u*) alone (contact_laws/impact.h): at s = 1 not at all
+///                   q = 1 - s(u*) alone (contact_laws/impact.h): at s = 1 not at all, and those that recede
+///                   at its start hardly or not (rows/contact_rows.h)
 ///     D(t)          the way of a body so far, D' = v_k
 ///     t_k           when the next pair of bodies closes; pairs that close within 1e-6 h close together
 ///     v_k           what the impact makes of v_{k-1} (solver/impact_solver.h), at the poses start + D(t_k)
 ///     v+ = v_n,     displacement  D(h) - h v_n
 /// Contacts are evaluated again at each impact, and their approach with the velocities after it tells what
-/// closes next: whatever a body that has been struck comes to meet. Where they are evaluated at the time at
+/// closes next: whatever a body that has been struck comes to meet, or that v_0 itself brings back. Where they are evaluated at the time at
 /// which a pair was foreseen to close and have not closed, or have closed already, as surfaces are curved and
 /// bodies turn, this is a *look*: nothing acts, and the time is foreseen again, by Newton's method.
 ///
@@ -26,9 +27,9 @@
 ///
 /// Momentum is kept by every impact, and angular momentum about any point, as both bodies receive it at one
 /// point of their poses then and travel on along their velocities. After k_most_impacts for each body of a
-/// group what is left closes at once, without restitution. A group that ends with more energy than v_0 would
-/// leave it goes through the step again with less restitution: 0.999, 0.99, 0.95, 0.8, 0.5 and 0 times e, until
-/// it does not.
+/// group what is left closes at once, without restitution, and so does what closes after that. A group that
+/// ends with more energy than v_0 would leave it goes through the step again with less restitution: 0.999, 0.99,
+/// 0.95, 0.8, 0.5 and 0 times e, until it does not.
 #pragma once
 
 #include <memory>
@@ -140,6 +141,7 @@ struct PhasesMemory {
   std::vector<char> takes_part, is_closing;  ///< of slots, of pairs
   std::vector<impact::PairImpact> members, members_bar;
   std::vector<int> member_rows;
+  std::vector<int> brought_back;    ///< see ImpactPhases::find_brought_back()
   bool has_closed_members = false;  ///< some were closed when their velocities began to hold
   IslandMemory solver;
 
@@ -197,13 +199,21 @@ class ImpactPhases {
   void shares_jvp(const GrowableVector& v_free, const GrowableVector& v_free_dot, const ContactRows& rows,
                   std::span<ContactRowBar> dots) const;
 
-  /// The pairs that impacts may reach: those of groups of bodies, tied by pairs of the manifold and joints, in
-  /// which a row is an impact in part. Overwrites `pairs`.
+  /// Pairs of the manifold with contacts that v_0 closes, though they receded at the start of the step, so that
+  /// their rows had next to no stiffness in it: overwrites `pairs`. False if there are none.
   ///
-  /// @param margins  of the manifold
+  /// @param rows  of v_0
+  [[nodiscard]] bool find_brought_back(const PhasesStart& start, const ContactManifold& manifold,
+                                       const ContactRows& rows, std::vector<int>& pairs) const;
+
+  /// The pairs that impacts may reach: those of groups of bodies, tied by pairs of the manifold and joints, in
+  /// which a row is an impact in part or a contact is brought back. Overwrites `pairs`.
+  ///
+  /// @param margins       of the manifold
+  /// @param brought_back  see find_brought_back()
   void find_pairs(const ContactManifold& manifold, std::span<const double> margins, const MassMatrix& mass,
-                  const ContactRows& rows, const JointRows& joints, DisjointSets& sets,
-                  std::vector<CandidatePair>& pairs) const;
+                  const ContactRows& rows, const JointRows& joints, std::span<const int> brought_back,
+                  DisjointSets& sets, std::vector<CandidatePair>& pairs) const;
   /// Of the pairs of rows, from their impulses [N s].
   void find_loads(const ContactRows& rows, std::span<const Vec3<double>> impulses,
                   std::vector<PhaseLoad>& loads) const;

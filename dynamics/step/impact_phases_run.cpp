@@ -13,6 +13,7 @@ namespace {
 constexpr double k_no_closing = std::numeric_limits<double>::infinity();
 constexpr double k_same_time = 1e-6;  // of the step: impacts that are closer than this are one
 constexpr int k_most_impacts = 100;   // of a group, for each of its bodies
+constexpr int k_most_last = 10;       // after these, without restitution
 constexpr int k_closings = 12;        // of a pair, one soon after the other, which then answers other impacts
 constexpr double k_soon = 1e-2;       // of the step
 constexpr int k_most_looks = 8;       // in a row
@@ -174,7 +175,8 @@ class ImpactPhases::Run {
         evaluate(event);
       } else {
         event.way = m.way;
-        phases_.set_poses(start_, event, m);  // impacts of other groups have moved what both may touch
+        // Impacts of other groups have moved what both may touch.
+        if (has_moved_) phases_.set_poses(start_, event, m);
       }
       foresee(event);
     }
@@ -220,10 +222,8 @@ class ImpactPhases::Run {
       foresee(impact);
       ++count;
       ++m.impacts;
-      if (impact.is_last) {
-        m.is_cut_short = true;
-        break;
-      }
+      m.is_cut_short |= impact.is_last;
+      if (count > most + k_most_last * bodies) break;
     }
     // D + (h - t) v + c (v_0 - v_start) = h v + c (v - v_start) + displacement
     for (int s = 0; s < start_.mass.slot_count(); ++s) {
@@ -371,6 +371,7 @@ class ImpactPhases::Run {
     PhasesMemory& m = memory_;
     event.way = m.way;
     phases_.set_poses(start_, event, m);
+    has_moved_ = true;
     m.candidates.clear();
     for (const int p : event.pairs)
       m.candidates.push_back({m.pairs[at(p)].body_A, m.pairs[at(p)].body_B, m.pairs[at(p)].margin});
@@ -474,6 +475,7 @@ class ImpactPhases::Run {
   impact::Settings settings_;
   bool linearizes_;
   int group_count_ = 0;
+  bool has_moved_ = false;  ///< bodies are not all at the poses of the start
 };
 
 void ImpactPhases::run(const PhasesStart& start, const ContactManifold* manifold, PhasesMemory& memory,

@@ -209,9 +209,13 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   std::shared_ptr<SubstepTape> kept;
   if (record && tape == Tape::full && !solved.has_impacts) kept = tapes_->next();
   solver_->solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);
+  if (phases_ && phases_->find_brought_back(phases_start(state, h, solved, {}, scratch), scratch.manifold,
+                                            solved.rows, scratch.phases.brought_back))
+    solved.has_impacts = true;
   if (solved.has_impacts) {
+    kept = nullptr;
     phases_->find_pairs(scratch.manifold, scratch.margins, solved.mass, solved.rows, solved.joints,
-                        scratch.phases.sets, scratch.phase_pairs);
+                        scratch.phases.brought_back, scratch.phases.sets, scratch.phase_pairs);
     run_phases(state, h, scratch.phase_pairs, &scratch.manifold, false, solved, scratch);
     const PhasesMemory& phases = scratch.phases;
     ContactSolution& solution = solved.solution;

@@ -198,7 +198,8 @@ SwarmGradient swarm_gradient(const SwarmCase& swarm, Random& random) {
              weights.twist[b].dot(end.V_WB[b] - trajectory.states.back().V_WB[b]);
     return sum;
   };
-  for (const double step : {1e-4, 1e-5, 1e-6}) {
+  // The longest last: with it rounding, which impacts magnify, counts least.
+  for (const double step : {1e-4, 1e-5, 1e-6, 1e-3}) {
     const auto fd = test::fd_sweep(loss, 0.0, step, 1e-6, 1e-6);
     if (fd.disagrees_with_itself <= out.fd.disagrees_with_itself &&
         (fd.error < out.fd.error || fd.disagrees_with_itself < out.fd.disagrees_with_itself))
@@ -229,16 +230,16 @@ TEST_CASE("ImpactPhases: adjoint and JVP agree with differences of rollouts thro
       ++right;
     } else {
       ++flagged;
-      CHECK((got.near_kink > 0 || got.error() <= 1e-5));
+      CHECK(got.near_kink > 0);
     }
   }
   CAPTURE(compared, right, flagged, impacts, several);
   CHECK(compared >= test::samples(300) - test::samples(300) / 20);
   CHECK(several >= compared / 2);
   CHECK(impacts >= 5 * compared);
-  // How far a pair answers that is loaded in part depends on its load, whose derivative is left out; health
-  // counts these.
-  CHECK(flagged <= compared / 40);
+  // Left out: how far a pair answers that is loaded in part, by its load; health counts these. And differences
+  // of a motion that magnifies rounding by 10^5 say no more than 5 digits.
+  CHECK(100 * flagged <= compared);
 }
 
 TEST_CASE(

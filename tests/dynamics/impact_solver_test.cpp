@@ -8,14 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "dynamics/step/step_memory.h"
+#include "dynamics/step/stepper.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/impact_problems.h"
+#include "tests/support/scenes.h"
 
 namespace {
 
 using namespace abut;
-using test::floor_problems, test::ImpactTestProblem, test::is_mixed, test::thrown_problems;
+using test::floor_problems, test::ImpactTestProblem, test::is_mixed, test::TestScene, test::thrown_problems;
 
 /// The potential of the law without push-out, with bounds of friction held fixed at those of a solution.
 struct ImpactPotential {
@@ -234,4 +237,21 @@ TEST_CASE(
   CAPTURE(count, continued, unsolved);
   CHECK(continued >= 1);
   CHECK(unsolved <= 3);
+}
+
+TEST_CASE("ImpactSolver: a blow on a stack that carries its weight takes at most 6 Newton iterations",
+          "[dynamics][value]") {
+  const double aside = GENERATE(0.0, 0.01, 0.03);
+  TestScene scene = test::stack_scene(5, 0.1, 1.0, 0.5, 1);
+  scene.add(test::sphere_of_mass(0.05, 1.0), test::pose_at({aside, 0, 0.551}), test::moving_at({0, 0, -2}));
+  for (Body& body : scene.model.bodies) body.material.restitution = 0.3;
+  StepConfig config;
+  config.h = 2e-3;
+  StepScratch scratch;
+  State next;
+  REQUIRE(Stepper(scene.model, config).step(scene.state, {}, next, scratch).impacts == 1);
+  const PhasesMemory& phases = scratch.memory().phases;
+  CAPTURE(aside, phases.iterations, phases.residual);
+  CHECK(phases.iterations <= 6);
+  CHECK(phases.residual <= config.tolerance);
 }
