@@ -268,12 +268,8 @@ void print_json(const Json& json) { fmt::print("{}", json_text(json)); }
 
 static const char* to_string(GradientWarning::Kind kind) {
   switch (kind) {
-    case GradientWarning::Kind::growth:
-      return "growth";
     case GradientWarning::Kind::chaos:
       return "chaos";
-    case GradientWarning::Kind::kinks:
-      return "kinks";
     case GradientWarning::Kind::branch:
       return "branch";
   }

@@ -82,24 +82,17 @@ std::string warning_text(const Model& model, const GradientWarning& warning) {
           ? std::string()
           : fmt::format(", body '{}'", model.bodies[static_cast<std::size_t>(warning.body)].name);
   switch (warning.kind) {
-    case GradientWarning::Kind::growth:
-      return fmt::format("step {}{}: the adjoint grows by a factor of {:.3g} in this step alone",
-                         warning.step, body, warning.value);
     case GradientWarning::Kind::chaos:
       return fmt::format(
           "back to step {}{} the adjoint grows {:.3g} times as much as in free motion: the motion is "
-          "chaotic, "
-          "and its gradient says little beyond a small neighbourhood",
+          "sensitive, and its "
+          "gradient may hold in a small neighbourhood only",
           warning.step, body, warning.value);
-    case GradientWarning::Kind::kinks:
-      return fmt::format(
-          "step {}{}: {:.0f} % of the contacts lie beside a kink of the contact law or of a shape",
-          warning.step, body, 100.0 * warning.value);
     case GradientWarning::Kind::branch:
       return fmt::format(
           "step {}: friction is so strong there that the step may have several answers; the gradient is that "
-          "of "
-          "the one that was taken",
+          "of the one "
+          "that was taken",
           warning.step);
   }
   return {};
@@ -125,6 +118,7 @@ AdjointSweep::AdjointSweep(const Stepper& stepper, int steps, const Controls& co
   gradient_.health.has_shape_derivatives = stepper.detector().has_shape_derivatives();
   gradient_.health.smoother_backward = options.backward != nullptr;
   gradient_.health.adjoint_norm.assign(static_cast<std::size_t>(steps) + 1, 0.0);
+  gradient_.health.kinks.resize(static_cast<std::size_t>(steps));
 }
 
 void AdjointSweep::add_loss(int k, const State& state) {
@@ -171,18 +165,10 @@ void AdjointSweep::note(int k, const StepRecord& record, const KinkCount& kinks,
   }
   if (record.report.warning(StepWarning::Kind::lost_restitution).is_given())
     ++health.steps_lacking_restitution;
+  health.kinks[static_cast<std::size_t>(k)] = kinks;
   health.contacts += kinks.contacts;
   health.contacts_near_kink += kinks.near_kink;
-  if (kinks.near_kink > options_.kink_share_warning * kinks.contacts) {
-    health.warnings.push_back(
-        {GradientWarning::Kind::kinks, k, kinks.body, static_cast<double>(kinks.near_kink) / kinks.contacts});
-  }
-  if (!(norm_before > 0.0)) return;
-  const double growth = norm(bar_) / norm_before;
-  health.largest_growth = std::max(health.largest_growth, growth);
-  if (growth > options_.growth_warning) {
-    health.warnings.push_back({GradientWarning::Kind::growth, k, largest_body(bar_), growth});
-  }
+  if (norm_before > 0.0) health.largest_growth = std::max(health.largest_growth, norm(bar_) / norm_before);
 }
 
 void AdjointSweep::note_growth(int k) {

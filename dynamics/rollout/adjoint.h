@@ -21,13 +21,11 @@ using LossGradient = std::function<void(int k, const State& state, StateTangent&
 /// Something about a gradient that its user should know.
 struct GradientWarning {
   enum class Kind {
-    growth,  ///< one step multiplies the adjoint by `value` or more: chaos, or an impact
-    chaos,   ///< from this step to the end it grows `value` times as much as in free motion
-    kinks,   ///< a share of `value` of a step's contacts lies beside a kink of the law or of a shape
-    branch   ///< a step was hard to solve and may have other answers nearby: SolutionPath `value`
-  } kind = Kind::growth;
+    chaos,  ///< from this step to the end the adjoint grows `value` times as much as in free motion
+    branch  ///< a step was hard to solve and may have other answers nearby: SolutionPath `value`
+  } kind = Kind::chaos;
   int step = -1;  ///< from 0
-  int body = -1;  ///< that the adjoint is largest of, or that has such a contact; -1: none in particular
+  int body = -1;  ///< of which the adjoint is largest; -1: none in particular
   double value = 0;
 };
 
@@ -43,6 +41,7 @@ struct GradientHealth {
   bool has_shape_derivatives = true;
   int contacts = 0;                   ///< rows of all solves of all steps
   int contacts_near_kink = 0;         ///< of these: see KinkCount
+  std::vector<KinkCount> kinks;       ///< of each step
   int steps_on_branches = 0;          ///< that may have other answers nearby
   int steps_lacking_restitution = 0;  ///< with StepWarning::Kind::lost_restitution
   std::vector<double> adjoint_norm;   ///< |dL/d(state k)|, k = 0 ... steps
@@ -68,10 +67,9 @@ struct AdjointOptions {
   /// Of the same model, with smoother contact: differentiates every step of the forward pass, from its own
   /// state, as if this one had taken it. See contacts_from_distance().
   const Stepper* backward = nullptr;
-  GradientMask mask{};              ///< of the gradient's model
-  double growth_warning = 10.0;     ///< of one step
-  double chaos_warning = 1e3;       ///< GradientHealth::growth_over_free
-  double kink_share_warning = 0.1;  ///< of a step's contacts
+  GradientMask mask{};  ///< of the gradient's model
+  double chaos_warning =
+      50.0;  ///< GradientHealth::growth_over_free; how often it is right: docs/gradients.md
 };
 
 /// The VJP of what makes the wrenches of step k of the state at its start: from dL/d(wrenches), complete, to

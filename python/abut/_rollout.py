@@ -57,7 +57,8 @@ class Health:
     largest_growth: float
     """The largest factor by which one step multiplies the adjoint."""
     growth_over_free: float
-    """How much more the adjoint grows than in free motion; above 1e3 the motion is chaotic."""
+    """How much more the adjoint grows than in free motion; above 50 the gradient may not hold
+    for a change of 1 %."""
     share_near_kink: float
     """Share of the contacts beside a kink of the contact law or of a shape, from 0 to 1."""
     contacts: int

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -129,6 +130,80 @@ TEST_CASE("AdjointGrowth: a box that tumbles down a slope is called chaotic", "[
   CAPTURE(seed, health.growth_over_free);
   CHECK(health.growth_over_free > 1e4);
   CHECK(is_called_chaotic(health));
+}
+
+/// Where a body ends along x: what the gradient by its initial velocity predicts for a velocity 1 % larger or smaller, and
+/// what a simulation gives.
+struct Prediction {
+  double predicted = 0.0, ahead = 0.0, behind = 0.0;
+  bool is_warned = false;
+
+  [[nodiscard]] bool is_right_to_half() const {
+    const auto is_near = [&](double simulated) {
+      return std::abs(simulated - predicted) <= 0.5 * std::max(std::abs(simulated), std::abs(predicted));
+    };
+    return is_near(ahead) && is_near(behind);
+  }
+};
+
+Prediction prediction_of(const TestScene& scene, std::size_t body, int steps) {
+  const Stepper stepper(scene.model, {});
+  const Trajectory trajectory = rollout(stepper, scene.state, steps);
+  REQUIRE(trajectory.ok());
+  const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
+    if (k == steps) bar.pose[body][3] += 1.0;
+  });
+  const Vec6<double> change = 0.01 * scene.state.V_WB[body];
+  const auto end_after = [&](double factor) {
+    State start = scene.state, end;
+    start.V_WB[body] += factor * change;
+    CHECK(simulate(stepper, start, steps, {}, end).status == StepStatus::ok);
+    return end.X_WB[body].p.x();
+  };
+  const double here = trajectory.states.back().X_WB[body].p.x();
+  return {gradient.initial.twist[body].dot(change), end_after(1.0) - here, here - end_after(-1.0),
+          is_called_chaotic(gradient.health)};
+}
+
+TEST_CASE("adjoint: what predicts a change of 1 % right comes without a warning", "[dynamics][value]") {
+  const bool is_slide = GENERATE(true, false);
+  const Vec3<double> half = Vec3<double>::Constant(0.05);
+  TestScene scene = is_slide ? test::box_on_floor(test::box_of_mass(half, 1.0), half, 0.4, 0.0, 1.5)
+                             : test::stack_scene(3, 0.1, 1.0);
+  if (!is_slide) scene.V_WB(3)[3] = 0.5;
+  const auto body = static_cast<std::size_t>(scene.model.body_count() - 1);
+  const Prediction prediction = prediction_of(scene, body, 250);
+  CAPTURE(is_slide, prediction.predicted, prediction.ahead, prediction.behind);
+  CHECK(prediction.predicted > 1e-4);
+  CHECK(prediction.is_right_to_half());
+  CHECK_FALSE(prediction.is_warned);
+}
+
+TEST_CASE("adjoint: what predicts a change of 1 % wrong because the motion is chaotic comes with a warning",
+          "[dynamics][value]") {
+  const bool is_billiard = GENERATE(true, false);
+  TestScene scene;
+  if (is_billiard) {  // a ball between four round walls
+    scene.model.gravity.setZero();
+    scene.add(test::sphere_of_mass(0.02, 1.0), test::pose_at({0.01, 0.02, 0}), test::moving_at({3, 1.3, 0}));
+    for (const auto& [x, y] : {std::pair(0.3, 0.0), {-0.3, 0.0}, {0.0, 0.3}, {0.0, -0.3}}) {
+      Body wall = test::sphere_of_mass(0.2, 1.0);
+      wall.fixed = true;
+      scene.add(std::move(wall), test::pose_at({x, y, 0}));
+    }
+    for (Body& body : scene.model.bodies) body.material.restitution = 1.0;
+    scene.set_friction(0.0);
+  } else {  // a box that tumbles down a slope
+    scene = test::floor_scene(0.5, 0.6);
+    Vec6<double> V;
+    V << 3.0, 8.0, 2.0, 2.0, 0.0, 0.0;
+    scene.add(test::box_of_mass({0.1, 0.15, 0.2}, 1.0, 1), test::pose_at({0.0, 0.0, 0.5}, {0.3, 0.4, 0.2}),
+              V);
+  }
+  const Prediction prediction = prediction_of(scene, is_billiard ? 0 : 1, is_billiard ? 800 : 1500);
+  CAPTURE(is_billiard, prediction.predicted, prediction.ahead, prediction.behind);
+  CHECK_FALSE(prediction.is_right_to_half());
+  CHECK(prediction.is_warned);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_CASE("gradient panel: shows gradients of the future and the past, their che
   desk.gradients.result->check[2].relative_error = std::numeric_limits<double>::infinity();
   desk.gradients.result->check[3].relative_error = 0.5;
   desk.gradients.result->check[4].relative_error = 5e-3;
-  desk.gradients.result->gradient.health.warnings.assign(9, {GradientWarning::Kind::kinks, 3, 1, 0.5});
+  desk.gradients.result->gradient.health.warnings.assign(9, {GradientWarning::Kind::chaos, 3, 1, 60.0});
   for (int i = 0; i < 3; ++i) desk.draw(panel);
   CHECK(desk.beyond_the_edge == 0.0f);
   desk.gradients.result->error = "a step failed";

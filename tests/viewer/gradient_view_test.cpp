@@ -113,16 +113,9 @@ TEST_CASE("gradient steps: growth leads from norm to norm, and tells bodies and 
     CAPTURE(k);
     CHECK(test::close(result.steps[k].growth, norms[k] / norms[k + 1], 1e-9, 0.0));
     CHECK(result.steps[k].contacts > 0);
-    CHECK(result.steps[k].growing_body >= 0);
     largest = std::max(largest, result.steps[k].growth);
   }
   CHECK(largest == Approx(result.gradient.health.largest_growth));
-  // Of the steps, those alone are warnings that the library warns of.
-  for (const GradientWarning& warning : result.gradient.health.warnings) {
-    if (warning.kind == GradientWarning::Kind::growth) CHECK(warning.value > AdjointOptions().growth_warning);
-    if (warning.kind == GradientWarning::Kind::kinks)
-      CHECK(warning.value > AdjointOptions().kink_share_warning);
-  }
   const std::string text = step_text(result, 8);
   CHECK_THAT(text, Contains("step 108") && Contains("t = ") && Contains("multiplies it by") &&
                        Contains("contacts") && Contains("iteration"));
@@ -137,7 +130,7 @@ TEST_CASE("gradient warnings: a click goes to the step, selects the body and loo
   desk.gradients.result = gradient_of(desk, height_of(1), 40);
   GradientResult& result = *desk.gradients.result;
   REQUIRE(result.error.empty());
-  result.gradient.health.warnings = {{GradientWarning::Kind::kinks, 30, 1, 0.5}};
+  result.gradient.health.warnings = {{GradientWarning::Kind::chaos, 30, 1, 60.0}};
   const auto warning = desk.find(panel, [&] {
     ImGui::BeginChild("warnings");
     ImGui::PushID(0);
@@ -168,7 +161,7 @@ TEST_CASE("adjoint strip: a click goes to the step under the mouse", "[viewer][v
   Panel& panel = desk.panel(GLFW_KEY_F7);
   desk.frame = desk.simulation.frame();
   desk.gradients.result = gradient_of(desk, height_of(1), 40);
-  desk.gradients.result->gradient.health.warnings = {{GradientWarning::Kind::growth, 0, 1, 20.0}};
+  desk.gradients.result->gradient.health.warnings = {{GradientWarning::Kind::chaos, 0, 1, 20.0}};
   const auto strip = desk.find(panel, [] { return ImGui::GetID("adjoint strip"); });
   REQUIRE(strip);
   desk.click(panel, *strip);

@@ -90,7 +90,7 @@ TEST_CASE("timeline_marks: steps, the gradient's warnings and a failure", "[view
   GradientResult result;
   result.request.model = desk.frame->model;
   result.request.number = 1;
-  result.gradient.health.warnings = {{GradientWarning::Kind::kinks, 1, 1, 0.5},
+  result.gradient.health.warnings = {{GradientWarning::Kind::branch, 1, 1, 0.5},
                                      {GradientWarning::Kind::chaos, -1, -1, 0.5}};
   const std::vector<TimelineMark> marks = timeline_marks(*desk.frame, &result);
   REQUIRE(marks.size() == 2);
@@ -196,7 +196,7 @@ TEST_CASE("timeline: a click on a mark goes to its moment and selects the body t
   const auto [left, right] = track_of(desk, panel);
   GradientResult result;
   result.request.model = desk.frame->model;
-  result.gradient.health.warnings = {{GradientWarning::Kind::kinks, 60, 1, 0.5}};
+  result.gradient.health.warnings = {{GradientWarning::Kind::chaos, 60, 1, 60.0}};
   desk.gradients.result = result;
   const float x = left + 60.0f / static_cast<float>(desk.frame->end) * (right - left);
   desk.click(panel, {x + 2.0f, ImGui::GetStyle().WindowPadding.y + 28.0f});  // below the title

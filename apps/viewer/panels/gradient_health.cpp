@@ -21,16 +21,14 @@ namespace abut::viewer {
 namespace {
 
 /// What is marked above the strip. Shapes and colours tell kinds apart.
-enum class Mark { growth, chaos, kinks, branch };
+enum class Mark { chaos, branch };
 struct MarkStyle {
   const char* word;
   Colour colour;
 };
-const std::array<MarkStyle, 4>& mark_styles() {
-  static const std::array<MarkStyle, 4> k_styles{{{"growth", rgb(213, 94, 0)},
-                                                  {"chaos", rgb(204, 121, 167)},
-                                                  {"kinks", rgb(240, 228, 66)},
-                                                  {"other answers", rgb(0, 158, 115)}}};
+const std::array<MarkStyle, 2>& mark_styles() {
+  static const std::array<MarkStyle, 2> k_styles{
+      {{"chaos", rgb(204, 121, 167)}, {"other answers", rgb(0, 158, 115)}}};
   return k_styles;
 }
 
@@ -41,12 +39,8 @@ struct StepMark {
 
 Mark mark_of(GradientWarning::Kind kind) {
   switch (kind) {
-    case GradientWarning::Kind::growth:
-      return Mark::growth;
     case GradientWarning::Kind::chaos:
       return Mark::chaos;
-    case GradientWarning::Kind::kinks:
-      return Mark::kinks;
     case GradientWarning::Kind::branch:
       break;
   }
@@ -64,12 +58,8 @@ void draw_mark_at(ImDrawList& list, Mark mark, ImVec2 centre, float size) {
   const ImU32 colour = packed(mark_styles()[static_cast<std::size_t>(mark)].colour);
   const float r = 0.5f * size, x = centre.x, y = centre.y;
   switch (mark) {
-    case Mark::growth:
-      return list.AddTriangleFilled({x - r, y + r}, {x + r, y + r}, {x, y - r}, colour);
     case Mark::chaos:
       return list.AddCircleFilled(centre, r, colour);
-    case Mark::kinks:
-      return list.AddQuadFilled({x - r, y}, {x, y - r}, {x + r, y}, {x, y + r}, colour);
     case Mark::branch:
       return list.AddRectFilled({x - r, y - r}, {x + r, y + r}, colour);
   }
@@ -274,8 +264,7 @@ std::string step_text(const GradientResult& result, int step) {
   text += fmt::format("\n|dL/d(state)| {:.4g}", result.gradient.health.adjoint_norm[k]);
   if (k >= result.steps.size()) return text + "\nwhere the loss is";
   const GradientStep& of = result.steps[k];
-  if (of.growth > 0.0)
-    text += fmt::format("\nthe step multiplies it by {:.4g}", of.growth) + of_body(of.growing_body);
+  if (of.growth > 0.0) text += fmt::format("\nthe step multiplies it by {:.4g}", of.growth);
   text += "\n" + count_text(of.contacts, "contact");
   if (of.share_near_kink > 0.0)
     text += fmt::format(", {:.0f} % of the solver's beside a kink", 100.0 * of.share_near_kink) +

@@ -112,24 +112,24 @@ StepObserver stopping(const std::stop_token& stop) {
   };
 }
 
-/// Backwards through a trajectory. Every step's growth and share of kinks is asked for as a warning; those
-/// that are none by the thresholds of `usual` are kept in the steps alone.
+/// The reverse pass over a trajectory.
 void differentiate(const Simulator& simulator, const Trajectory& trajectory, const std::stop_token& stop,
                    GradientResult& result) {
-  const AdjointOptions usual;
-  AdjointOptions all;
-  all.growth_warning = all.kink_share_warning = 0.0;
+  const AdjointOptions options;
   const int steps = trajectory.step_count();
   std::vector<StateTangent> bars = rollout_loss_gradient(simulator, trajectory.states, result.request.loss);
+  result.steps.resize(at(steps));
+  double norm_after = 0.0;  // of dL/d(state k + 1)
   const LossGradient loss = [&](int k, const State&, StateTangent& bar) {
+    if (norm_after > 0.0) result.steps[at(k)].growth = norm(bar) / norm_after;
     const StateTangent& added = bars[at(k)];
     for (std::size_t b = 0; b < added.pose.size(); ++b) {
       bar.pose[b] += added.pose[b];
       bar.twist[b] += added.twist[b];
     }
+    norm_after = norm(bar);
   };
-  result.steps.resize(at(steps));
-  AdjointSweep sweep(simulator.stepper(), steps, trajectory.controls, loss, all);
+  AdjointSweep sweep(simulator.stepper(), steps, trajectory.controls, loss, options);
   sweep.start(trajectory.states.back());
   for (int k = steps; k-- > 0;) {
     if (stop.stop_requested()) throw Cancelled();
@@ -140,24 +140,17 @@ void differentiate(const Simulator& simulator, const Trajectory& trajectory, con
     step.iterations = record.report.iterations;
   }
   result.gradient = sweep.finish();
-  std::vector<GradientWarning> warnings;
-  for (const GradientWarning& warning : result.gradient.health.warnings) {
-    GradientStep& step = result.steps[at(std::min(warning.step, steps - 1))];
-    double threshold = -1.0;
-    if (warning.kind == GradientWarning::Kind::growth) {
-      step.growth = warning.value;
-      step.growing_body = warning.body;
-      threshold = usual.growth_warning;
-    } else if (warning.kind == GradientWarning::Kind::kinks) {
-      step.share_near_kink = warning.value;
-      step.kink_body = warning.body;
-      threshold = usual.kink_share_warning;
-    } else if (warning.kind == GradientWarning::Kind::branch) {
-      step.has_other_answers = true;
-    }
-    if (warning.value > threshold) warnings.push_back(warning);
+  const GradientHealth& health = result.gradient.health;
+  for (std::size_t k = 0; k < health.kinks.size(); ++k) {
+    const KinkCount& kinks = health.kinks[k];
+    if (kinks.near_kink == 0) continue;
+    result.steps[k].share_near_kink = static_cast<double>(kinks.near_kink) / kinks.contacts;
+    result.steps[k].kink_body = kinks.body;
   }
-  result.gradient.health.warnings = std::move(warnings);
+  for (const GradientWarning& warning : health.warnings) {
+    if (warning.kind == GradientWarning::Kind::branch)
+      result.steps[at(warning.step)].has_other_answers = true;
+  }
 }
 
 void check(const Simulator& simulator, const std::stop_token& stop, GradientResult& result) {

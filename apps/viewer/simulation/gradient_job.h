@@ -33,7 +33,6 @@ struct GradientRequest {
 /// One step of the rollout, and of the adjoint through it.
 struct GradientStep {
   double growth = 0;           ///< of the adjoint's norm in this step, without what the loss adds; 0: unknown
-  int growing_body = -1;       ///< of which the adjoint is largest
   double share_near_kink = 0;  ///< of its contacts
   int kink_body = -1;          ///< that has such a contact
   int contacts = 0;            ///< with a weight > 0
@@ -45,7 +44,7 @@ struct GradientResult {
   GradientRequest request;
   std::string error;  ///< why there is none: a step that failed, say; else empty
   double loss = 0;
-  Gradient gradient;  ///< health.warnings: those above the thresholds of AdjointOptions
+  Gradient gradient;
   std::vector<GradientStep> steps;
   std::vector<State> states;  ///< of the rollout, steps + 1
   /// Of the initial poses, the initial twists and the forces, each along its own gradient, if asked for.

@@ -52,7 +52,8 @@ int main(int argc, char** argv) {
       {"soak", print_soak},
       {"random", print_random},
       {"from_distance", print_from_distance},
-      {"bundle", print_bundle}};
+      {"bundle", print_bundle},
+      {"warnings", print_warnings}};
   CLI::App app("Prints tables of docs/dynamics.md and docs/gradients.md.", "abut_dynamics_tables");
   std::string table;
   Options options;
@@ -62,7 +63,8 @@ int main(int argc, char** argv) {
   app.add_option("--steps", options.steps, "soak, heap: steps; random: steps of each scene")
       ->capture_default_str();
   app.add_option("--bodies", options.bodies, "heap: balls")->capture_default_str();
-  app.add_option("--scenes", options.scenes, "random: number of scenes; ..._constants: of hard problems")
+  app.add_option("--scenes", options.scenes,
+                 "random, warnings: number of scenes; ..._constants: of hard problems")
       ->capture_default_str();
   app.add_option("--picture", options.folder,
                  "convergence, impact_phases: folder of a picture of it, made by gnuplot");

@@ -16,7 +16,7 @@ struct Options {
   double seconds = 2.0;          ///< of simulated time of each scene of `penetration`
   int steps = 2000;              ///< of `soak` and `heap`; of each scene of `random` and `solver`
   int bodies = 343;              ///< of `heap`
-  int scenes = 20;               ///< of `random` and `solver`; hard problems of `..._constants`
+  int scenes = 20;               ///< of `random`, `solver`, `warnings`; hard problems of `..._constants`
   int drops = 1000;              ///< of `impacts`, under each law
   int top_steps = 100000;        ///< of the free top
   std::string law;               ///< of `random` and `impacts`; empty: every law
@@ -45,6 +45,7 @@ void print_soak(const Options& options);
 void print_random(const Options& options);
 void print_from_distance(const Options& options);
 void print_bundle(const Options& options);
+void print_warnings(const Options& options);
 
 /// A derivative whose closed form is known.
 struct KnownGradient {
