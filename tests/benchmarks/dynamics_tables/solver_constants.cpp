@@ -89,11 +89,11 @@ constexpr Constant<I> k_interior_point[]{{"inside", &I::inside, 0.0, 1.0},
                                          {"least_friction", &I::least_friction, 0.0, 1.0}};
 
 /// Neither compiles once a structure has a member more: which then needs a line above. (`friction_passes` and
-/// `last_digits_iterations` decide on no solution.)
+/// `last_digits_iterations` decide on no solution, `secant_iterations` is for impacts alone.)
 [[maybe_unused]] void list_is_complete(const NewtonConstants& constants) {
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
-                                c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, friction_passes] =
-      constants;
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, secant_iterations, c6, c7, c8, c9, c10, c11, c12, c13,
+                                c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28,
+                                c29, friction_passes] = constants;
   static_assert(std::size(k_newton) == 29);
 }
 [[maybe_unused]] void list_is_complete(const InteriorPointConstants& constants) {

@@ -29,7 +29,7 @@ constexpr double k_single_value_error = 1.5e-5;  ///< 99 % of points, distances,
 constexpr double k_single_derivative_error = 2e-5;  ///< 99 % of derivatives, by the largest value
 constexpr double k_force_slope = 15.0;              ///< slope max
 constexpr double k_force_jump = 1e-13;              ///< jump of F max: rounding
-constexpr double k_force_slope_jump = 4e-5;         ///< jump of dF max: 2e-9 times the second derivative
+constexpr double k_force_slope_jump = 2e-5;         ///< jump of dF max: 4e-10 times the second derivative
 
 /// The table, with few samples; not one of its numbers is infinite or none.
 Table measured(const char* name) {

@@ -87,8 +87,8 @@ class EdgeForces {
   ManifoldLinearization linearization_;
 };
 
-constexpr double k_half_length = 0.1, k_bracket = 1e-10;
-constexpr double k_aside = 1e-9;  ///< how far before and behind a change it is looked at
+constexpr double k_half_length = 0.1, k_bracket = 2e-11;
+constexpr double k_aside = 2e-10;  ///< how far before and behind a change it is looked at
 
 /// Where a contact comes or goes.
 struct Change {
