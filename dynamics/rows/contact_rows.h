@@ -102,7 +102,7 @@ struct ContactRows {
   std::vector<Contact> reduced;          ///< memory
 
  private:
-  /// Of a pair, its rows or, if they are reduced, its members.
+  /// The members of a pair if its rows are reduced, else its rows.
   template <typename Rows>
   static auto members_of_pair(Rows& of, const RowPair& pair) {
     const bool is_reduced = pair.member_end > pair.member_begin;
@@ -123,7 +123,7 @@ struct ContactRows {
   void each_member(F f) {
     visit_members(*this, f);
   }
-  /// These of a pair.
+  /// The members of a pair; unless its rows are reduced, the rows themselves.
   [[nodiscard]] std::span<const ContactRow> members_of(const RowPair& pair) const {
     return members_of_pair(*this, pair);
   }

@@ -93,7 +93,7 @@ class ConeLanes {
     return numbers;
   }();
 
-  /// Those of a point, edges a pack at a time.
+  /// C(w_r) and C(w_p) of one point; its edges are taken a pack at a time.
   [[nodiscard]] ABUT_INLINE ConePair<T> cones_of_point(std::int32_t first, std::int32_t count,
                                                        const Vec3<T>& n) const {
     const T strict_width = T(k_strict_cone) * width_, wide_width = T(k_patch_cone) * width_;
