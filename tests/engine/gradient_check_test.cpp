@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/random.h"
 #include "engine/types.h"
 #include "tests/support/close.h"
+#include "tests/support/fitted_derivative.h"
 
 namespace abut {
 namespace {
@@ -76,6 +78,36 @@ TEST_CASE("gradient_check: the sweep doubts itself at a kink, a jump and noise",
             .disagrees_with_itself);
   CHECK_FALSE(test::fd_sweep([](double x) { return std::abs(x); }, 0.3, 0.1).disagrees_with_itself);
   CHECK_FALSE(test::fd_sweep([](double x) { return x * x * x; }, 0.3, 0.1).disagrees_with_itself);
+}
+
+TEST_CASE("fitted_derivative: its error covers scatter and curvature, and a derivative off by 2e-6 is caught",
+          "[engine][derivative]") {
+  const double widths[] = {1e-1, 3e-2, 1e-2, 3e-3, 1e-3};
+  const double noise = GENERATE(0.0, 1e-12, 1e-10, 1e-8, 1e-6), x = GENERATE(-1.3, -0.2, 0.7, 4.0);
+  Random random(1);
+  const auto function = [&](double t) { return f(t) + noise * random.uniform(-1, 1); };
+  const test::FittedDerivative fitted = test::fitted_derivative(function, x, widths);
+  CAPTURE(noise, x, fitted.value, fitted.error, df(x));
+  CHECK(std::abs(fitted.value - df(x)) <= 3.0 * fitted.error + 1e-13);
+  if (noise <= 1e-10) {
+    CHECK(fitted.is_resolved());
+    CHECK(fitted.agrees_with(df(x)));
+    CHECK_FALSE(fitted.agrees_with(df(x) + 2.0 * fitted.tolerance()));
+    CHECK_FALSE(fitted.agrees_with(df(x) - 2.0 * fitted.tolerance()));
+  }
+  if (noise >= 1e-6) CHECK_FALSE(fitted.is_resolved());
+}
+
+TEST_CASE("fitted_derivative: resolves no kink, jump or NaN", "[engine][derivative]") {
+  const double widths[] = {1e-1, 1e-2, 1e-3};
+  const auto is_resolved = [&](const auto& function) {
+    return test::fitted_derivative(function, 0.0, widths).is_resolved();
+  };
+  CHECK_FALSE(is_resolved([](double x) { return std::abs(x); }));
+  CHECK_FALSE(is_resolved([](double x) { return 1e-4 * std::abs(x - 1e-5) + x; }));
+  CHECK_FALSE(is_resolved([](double x) { return x > 1e-5 ? 1.0 + x : x; }));
+  CHECK_FALSE(is_resolved([](double) { return std::numeric_limits<double>::quiet_NaN(); }));
+  CHECK(is_resolved([](double x) { return std::abs(x - 0.05); }));
 }
 
 TEST_CASE("close: is false on NaN, unlike infinities and unlike sizes", "[engine][value]") {
