@@ -17,7 +17,9 @@
 ///     s(u) = S(1/2 - (u + v_thr)/(3/4 v_thr)),     S: smoothstep5,
 /// 0 and exactly so at resting speeds. Contacts that approach more slowly than g h/50 are left to the rest of
 /// the next step; how much the others count says
-///     psi = S(-u_c/(g h) - 1/50) S((h - t)/(h/10)).
+///     psi = S(-u_c/(g h) - (1 + n)/50) S((h - t)/(h/10)),
+/// n being 0 of a contact that was open, else how often its pair has closed just before: what impacts do not keep
+/// from approaching, as a body between others that it overlaps, does not close again and again.
 /// Signs as in smooth_coulomb.h.
 ///
 /// The impacts of a pair of bodies act together, when the first of them closes, but smoothly so: at the root t of
@@ -141,12 +143,21 @@ inline Closing closing_jvp(const Approach& x, const Settings& s, const Closing& 
   return {dot.time + tau_dot, w_dot + tau * dot.acceleration + a * tau_dot};
 }
 
-/// psi
-inline double effect(const Closing& x, const Settings& s) {
-  return smoothstep5(-x.velocity / s.speed_scale - k_slowest) * smoothstep5((s.h - x.time) / (k_end * s.h));
+namespace detail {
+/// What the first factor of psi depends on.
+inline double effective_speed(const Closing& x, const Settings& s, int closings) {
+  return -x.velocity / s.speed_scale - k_slowest * (1 + (x.was_open ? 0 : closings));
 }
-inline Closing effect_gradient(const Closing& x, const Settings& s) {
-  const double speed = -x.velocity / s.speed_scale - k_slowest, left = (s.h - x.time) / (k_end * s.h);
+}  // namespace detail
+
+/// psi
+///
+/// @param closings  n of a contact that was closed
+inline double effect(const Closing& x, const Settings& s, int closings) {
+  return smoothstep5(detail::effective_speed(x, s, closings)) * smoothstep5((s.h - x.time) / (k_end * s.h));
+}
+inline Closing effect_gradient(const Closing& x, const Settings& s, int closings) {
+  const double speed = detail::effective_speed(x, s, closings), left = (s.h - x.time) / (k_end * s.h);
   return {-smoothstep5(speed) * smoothstep5_dx(left) / (k_end * s.h),
           -smoothstep5_dx(speed) * smoothstep5(left) / s.speed_scale};
 }

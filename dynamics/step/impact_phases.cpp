@@ -231,9 +231,9 @@ double ImpactPhases::pair_length(const PhasePair& pair) const {
   return impact::k_pair_length * detector_->pair_size(pair.body_A, pair.body_B);
 }
 
-void ImpactPhases::find_members(const impact::Settings& settings, const PhaseEvent& event, double since,
-                                const ContactRows& rows, const RowPair& pair, const GrowableVector& v,
-                                PhasesMemory& memory) const {
+void ImpactPhases::find_members(const impact::Settings& settings, const PhaseEvent& event,
+                                const PairPast& past, const ContactRows& rows, const RowPair& pair,
+                                const GrowableVector& v, PhasesMemory& memory) const {
   memory.members.clear();
   memory.member_rows.clear();
   memory.has_closed_members = false;
@@ -241,8 +241,8 @@ void ImpactPhases::find_members(const impact::Settings& settings, const PhaseEve
     const ContactRow& row = rows.rows[at(i)];
     const impact::Approach approach = approach_of(row, v, memory.acceleration, event.time);
     if (!(row.weight > 0.0) || !approach.hits(settings)) continue;
-    const impact::Closing closing = impact::closing(approach, settings, since);
-    const double effect = impact::effect(closing, settings);
+    const impact::Closing closing = impact::closing(approach, settings, past.since);
+    const double effect = impact::effect(closing, settings, past.closings);
     if (!(effect > 0.0)) continue;
     memory.members.push_back({row.weight, effect, closing.time, -closing.velocity});
     memory.member_rows.push_back(i);

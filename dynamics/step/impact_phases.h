@@ -22,7 +22,8 @@
 ///     q = S(2 - d/(0.4 g h^2)) (1 - s(w)) [S(50 x - 9) unless of the pair].
 /// A pair that only touches hands the blow on: it is then approached, and closes at the same time. One that
 /// closes for the twelfth time in a row, each within h/100 of the one before, answers as a loaded one, which
-/// ends the endless bounces of a light body between heavy ones. Bodies to which nothing of this leads from the
+/// ends the endless bounces of a light body between heavy ones. A contact that is still closed must
+/// approach the faster to close again, the more often its pair has. Bodies to which nothing of this leads from the
 /// impact are left alone.
 ///
 /// Momentum is kept by every impact, and angular momentum about any point, as both bodies receive it at one
@@ -68,6 +69,12 @@ struct PhasesStart {
   std::span<const PhaseLoad> loads;
 };
 
+/// What a pair has been through when it is foreseen to close.
+struct PairPast {
+  double since = 0.0;  ///< when it was seen first with velocities that still hold [s]
+  int closings = 0;    ///< n (contact_laws/impact.h)
+};
+
 /// A pair of bodies that may take part.
 struct PhasePair {
   int body_A = -1, body_B = -1;
@@ -96,10 +103,10 @@ struct PhaseEvent {
   bool is_unsettled = false;   ///< its time was still changing from look to look
   int first = -1;  ///< the pair whose time it is, and the event that foresaw it; -1: that of the last impact
   int foreseen_by = -1;
-  int last_impact = -1;       ///< the one before it, or the start of the group
-  std::vector<int> pairs;     ///< whose contacts are evaluated, see PhasePair, ...
-  std::vector<double> since;  ///< ... and when they had been seen first with velocities that still held [s]
-  std::vector<int> closing;   ///< those whose impact it is, or that are looked for
+  int last_impact = -1;                  ///< the one before it, or the start of the group
+  std::vector<int> pairs;                ///< whose contacts are evaluated, see PhasePair, ...
+  std::vector<PairPast> past;            ///< ... and what these had been through
+  std::vector<int> closing;              ///< those whose impact it is, or that are looked for
   std::vector<ContactFeature> features;  ///< of the evaluated pairs
   GrowableVector way;                    ///< D of all bodies
   GrowableVector v_before, v_free, v_lead;
@@ -284,9 +291,9 @@ class ImpactPhases {
   [[nodiscard]] double pair_length(const PhasePair& pair) const;
   /// The rows of a pair that close in this step: memory.members and member_rows.
   ///
-  /// @param since  when they were seen first with the velocities v [s]
-  /// @param rows   at the event's time
-  void find_members(const impact::Settings& settings, const PhaseEvent& event, double since,
+  /// @param past  with the velocities v
+  /// @param rows  at the event's time
+  void find_members(const impact::Settings& settings, const PhaseEvent& event, const PairPast& past,
                     const ContactRows& rows, const RowPair& pair, const GrowableVector& v,
                     PhasesMemory& memory) const;
 

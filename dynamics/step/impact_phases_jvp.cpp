@@ -165,10 +165,10 @@ class ImpactPhases::Jvp {
              {m.contact_bars, m.state_dot, m.velocity_bar, direction_.problem.mass}, dots);
     for (std::size_t index = 0; index < event.pairs.size(); ++index) {
       const int p = event.pairs[index];
-      const double since = event.since[index];
+      const PairPast& past = event.past[index];
       const RowPair* const pair = find_pair(event.rows_after, m.pairs[at(p)]);
       if (pair == nullptr) continue;
-      phases_.find_members(settings_, event, since, event.rows_after, *pair, event.solution.velocity, m);
+      phases_.find_members(settings_, event, past, event.rows_after, *pair, event.solution.velocity, m);
       if (m.members.empty()) continue;
       m.members_bar.resize(m.members.size());
       for (std::size_t k = 0; k < m.members.size(); ++k) {
@@ -176,8 +176,8 @@ class ImpactPhases::Jvp {
         const ContactRow& row = event.rows_after.rows[i];
         const impact::Approach approach =
             approach_of(row, event.solution.velocity, m.acceleration, event.time);
-        const impact::Closing closing = impact::closing(approach, settings_, since),
-                              by_effect = impact::effect_gradient(closing, settings_),
+        const impact::Closing closing = impact::closing(approach, settings_, past.since),
+                              by_effect = impact::effect_gradient(closing, settings_, past.closings),
                               closing_dot = impact::closing_jvp(
                                   approach, settings_, closing,
                                   approach_jvp(row, dots[i], event.solution.velocity, m.velocity_bar,

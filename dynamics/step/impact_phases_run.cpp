@@ -210,7 +210,7 @@ class ImpactPhases::Run {
       }
       PhaseEvent& impact = linearizes_ && closes == Closes::now ? impact_of_look() : event;
       impact.is_look = false;
-      impact.since.clear();
+      impact.past.clear();
       looks = 0;
       since = time;
       last_impact = static_cast<int>(m.event_count) - 1;
@@ -245,7 +245,7 @@ class ImpactPhases::Run {
     event.is_near_order = event.is_repeated = event.is_unsettled = false;
     event.pairs.clear();
     event.closing.clear();
-    event.since.clear();
+    event.past.clear();
     event.first = event.foreseen_by = event.last_impact = -1;
     return event;
   }
@@ -318,11 +318,17 @@ class ImpactPhases::Run {
   void count_closings(PhaseEvent& event) {
     for (const int p : event.closing) {
       PhasePair& pair = memory_.pairs[at(p)];
-      const bool follows = event.time - pair.last_closing < k_soon * start_.h;
-      pair.closings = follows ? pair.closings + 1 : 1;
+      pair.closings = 1 + closings_before(pair, event.time);
       pair.last_closing = event.time;
       event.is_repeated |= pair.closings >= k_closings;
     }
+  }
+  /// How often a pair has closed, one soon after the other, the last time just now.
+  [[nodiscard]] int closings_before(const PhasePair& pair, double time) const {
+    return time - pair.last_closing < k_soon * start_.h ? pair.closings : 0;
+  }
+  [[nodiscard]] PairPast past_of(const PhasePair& pair, double time) const {
+    return {pair.since, closings_before(pair, time)};
   }
   /// An impact at the time and poses of the last event, a look that found its pair to close then. Its time
   /// depends on what was seen there, not only on what was foreseen: gaps of curved bodies that turn are not
@@ -354,7 +360,7 @@ class ImpactPhases::Run {
     const PhasePair& pair = m.pairs[at(look.first)];
     const RowPair* const of_pair = find_pair(look.rows_after, pair);
     if (of_pair == nullptr) return Closes::not_now;
-    phases_.find_members(settings_, look, pair.since, look.rows_after, *of_pair, m.velocity, m);
+    phases_.find_members(settings_, look, past_of(pair, look.time), look.rows_after, *of_pair, m.velocity, m);
     if (m.members.empty()) return Closes::not_now;
     if (std::abs(impact::pair_excess(m.members, phases_.pair_length(pair), look.time)) <= k_close)
       return Closes::now;
@@ -458,12 +464,12 @@ class ImpactPhases::Run {
       PhasePair& pair = m.pairs[at(p)];
       pair.time = k_no_closing;
       if (!event.is_look) pair.since = event.time;
-      event.since.push_back(pair.since);
+      event.past.push_back(past_of(pair, event.time));
       pair.event = static_cast<int>(m.event_count) - 1;
       const RowPair* const of_pair = find_pair(event.rows_after, pair);
       if (of_pair == nullptr) continue;
-      phases_.find_members(settings_, event, pair.since, event.rows_after, *of_pair, event.solution.velocity,
-                           m);
+      phases_.find_members(settings_, event, event.past.back(), event.rows_after, *of_pair,
+                           event.solution.velocity, m);
       if (!m.members.empty()) pair.time = impact::pair_time(m.members, phases_.pair_length(pair));
     }
   }

@@ -219,8 +219,8 @@ class ImpactPhases::Vjp {
     const PhaseEvent& from = m.events[j];
     const RowPair& pair = *find_pair(from.rows_after, m.pairs[at(event.first)]);
     const auto index = std::find(from.pairs.begin(), from.pairs.end(), event.first) - from.pairs.begin();
-    const double since = from.since[at(index)];
-    phases_.find_members(settings_, from, since, from.rows_after, pair, from.solution.velocity, m);
+    const PairPast& past = from.past[at(index)];
+    phases_.find_members(settings_, from, past, from.rows_after, pair, from.solution.velocity, m);
     m.members_bar.resize(m.members.size());
     const double length = phases_.pair_length(m.pairs[at(event.first)]);
     impact::pair_time_vjp(m.members, length, impact::pair_time(m.members, length), time_bar, m.members_bar);
@@ -229,8 +229,8 @@ class ImpactPhases::Vjp {
       const ContactRow& row = from.rows_after.rows[i];
       ContactRowBar& row_bar = m.after_bars[j][i];
       const impact::Approach approach = approach_of(row, from.solution.velocity, m.acceleration, from.time);
-      const impact::Closing closing = impact::closing(approach, settings_, since),
-                            by_effect = impact::effect_gradient(closing, settings_);
+      const impact::Closing closing = impact::closing(approach, settings_, past.since),
+                            by_effect = impact::effect_gradient(closing, settings_, past.closings);
       const impact::PairImpact& member_bar = m.members_bar[k];
       row_bar.weight += member_bar.weight;
       const impact::Approach by =

@@ -61,9 +61,13 @@ TEST_CASE("impact: a contact at speed is one, a resting contact is exactly none"
   CHECK(impact::share(-1.375 * s.threshold, s) == 1.0);
   CHECK(impact::share(-2.0, s) == 1.0);
   CHECK(impact::share(2.0, s) == 0.0);
-  CHECK(impact::effect({0.5 * h, -0.02 * s.speed_scale}, s) == 0.0);
-  CHECK(impact::effect({0.5 * h, -1.02 * s.speed_scale}, s) == 1.0);
-  CHECK(impact::effect({h, -1.02 * s.speed_scale}, s) == 0.0);
+  CHECK(impact::effect({0.5 * h, -0.02 * s.speed_scale}, s, 0) == 0.0);
+  CHECK(impact::effect({0.5 * h, -1.02 * s.speed_scale}, s, 0) == 1.0);
+  CHECK(impact::effect({h, -1.02 * s.speed_scale}, s, 0) == 0.0);
+  // The pair has just closed twice.
+  CHECK(impact::effect({0.5 * h, -0.059 * s.speed_scale, true}, s, 2) > 0.0);
+  CHECK(impact::effect({0.5 * h, -0.059 * s.speed_scale, false}, s, 2) == 0.0);
+  CHECK(impact::effect({0.5 * h, -1.06 * s.speed_scale, false}, s, 2) == 1.0);
   CHECK_FALSE(impact::is_impact(-0.02 * s.speed_scale, s));
   CHECK(impact::is_impact(-0.021 * s.speed_scale, s));
 }
@@ -73,19 +77,20 @@ TEST_CASE("impact: share and effect fall with the velocity, and have the slopes 
   const impact::Settings s{0.01, 0.01, 0.3, 0.1};
   double previous_share = 1.0, previous_effect = 1.0;
   int sloped = 0;
+  const int closings = GENERATE(0, 3);
   for (int i = -60; i <= 10; ++i) {
     const double u = 0.01 * i + 1e-3;
     CAPTURE(u);
     CHECK(impact::share(u, s) <= previous_share);
-    const impact::Closing at{0.95 * s.h, u};
-    CHECK(impact::effect(at, s) <= previous_effect);
+    const impact::Closing at{0.95 * s.h, u, false};
+    CHECK(impact::effect(at, s, closings) <= previous_effect);
     previous_share = impact::share(u, s);
-    previous_effect = impact::effect(at, s);
+    previous_effect = impact::effect(at, s, closings);
     const auto share_of = [&](double x) { return impact::share(x, s); };
-    const auto effect_of = [&](double x) { return impact::effect({at.time, x}, s); };
-    const auto effect_at = [&](double t) { return impact::effect({t, u}, s); };
+    const auto effect_of = [&](double x) { return impact::effect({at.time, x, false}, s, closings); };
+    const auto effect_at = [&](double t) { return impact::effect({t, u, false}, s, closings); };
     CHECK(test::close(impact::share_slope(u, s), test::fd_derivative(share_of, u, 1e-5), 1e-6, 1e-5));
-    const impact::Closing gradient = impact::effect_gradient(at, s);
+    const impact::Closing gradient = impact::effect_gradient(at, s, closings);
     CHECK(test::close(gradient.velocity, test::fd_derivative(effect_of, u, 1e-5), 1e-6, 1e-5));
     CHECK(test::close(gradient.time, test::fd_derivative(effect_at, at.time, 1e-7), 1e-6, 1e-3));
     sloped += impact::share_slope(u, s) != 0.0 && impact::share(u, s) > 0.01;

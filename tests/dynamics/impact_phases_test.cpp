@@ -14,6 +14,7 @@
 #include "dynamics/rollout/rollout.h"
 #include "dynamics/rollout/rollout_jvp.h"
 #include "dynamics/step/step_memory.h"
+#include "engine/lie.h"
 #include "tests/support/close.h"
 #include "tests/support/fitted_derivative.h"
 #include "tests/support/impacts.h"
@@ -146,7 +147,8 @@ struct SwarmGradient {
 };
 
 /// Half ranges of the inputs that a rollout is differentiated over: the usual first.
-constexpr double k_widths[] = {1e-5, 3e-6, 1e-6, 3e-5, 1e-4, 3e-7, 1e-7, 3e-4, 1e-3, 3e-8, 1e-8};
+constexpr double k_widths[] = {1e-5, 3e-6, 1e-6, 3e-5, 1e-4, 3e-7,  1e-7, 3e-4,
+                               1e-3, 3e-8, 1e-8, 3e-9, 1e-9, 3e-10, 1e-10};
 
 /// To this Newton's method ends on the same iterate at neighbouring points. To 1e-12 rounding decides on its last
 /// ones, and impacts upon impacts magnify that to 1e-9 and more of the end.
@@ -262,6 +264,41 @@ TEST_CASE(
     CHECK(got.reference.is_resolved());
     CHECK(got.reference.agrees_with(got.slope));
   }
+}
+
+TEST_CASE("ImpactPhases: boxes that others squeeze from all sides do not close again and again",
+          "[dynamics][property]") {
+  // 18 cubes that start in each other, in a bin: opposite normals leave some of them approach by g h/50 and more.
+  constexpr int k_side = 3, k_layers = 2, k_steps = 6;
+  const double restitution = GENERATE(0.2, 1.0), h = GENERATE(1e-3, 2e-3, 5e-3);
+  TestScene scene = test::floor_scene();
+  Random random(1);
+  for (int side = 0; side < 4; ++side) {
+    const double angle = 0.5 * EIGEN_PI * side;
+    const Vec3<double> inwards(-std::cos(angle), -std::sin(angle), 0.0);
+    Pose<double> X_WB = test::pose_at(-0.05 * k_side * inwards);
+    X_WB.q = shortest_rotation(Vec3<double>::UnitZ(), inwards);
+    scene.add(make_half_space(), X_WB);
+  }
+  for (int k = 0; k < k_side * k_side * k_layers; ++k) {
+    Pose<double> X_WB;
+    X_WB.q = random.quaternion();
+    X_WB.p = {0.1 * (k % k_side - 1), 0.1 * (k / k_side % k_side - 1), 0.11 + 0.18 * (k / k_side / k_side)};
+    scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), X_WB);
+  }
+  for (Body& body : scene.model.bodies) body.material.restitution = restitution;
+  StepConfig config;
+  config.h = h;
+  const Trajectory trajectory = rollout(Stepper(scene.model, config), scene.state, k_steps);
+  REQUIRE(trajectory.ok());
+  int impacts = 0;
+  for (const StepRecord& record : trajectory.records) {
+    CAPTURE(restitution, h, record.report.impacts);
+    CHECK_FALSE(record.report.are_impacts_cut_short);
+    CHECK(record.report.impacts <= 18);
+    impacts += record.report.impacts;
+  }
+  CHECK(impacts > 0);
 }
 
 TEST_CASE("ImpactPhases: the rows of impacts are those of their replay", "[dynamics][value]") {

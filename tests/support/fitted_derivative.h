@@ -42,13 +42,13 @@ FittedDerivative fitted_derivative(const F& f, double x, double width) {
           (2.0 * sigma * std::sqrt(35.0 * 2.0 / k_points) + 7.0 * std::abs(coefficients[7])) / width};
 }
 
-/// Of the widths the one with the smallest error, or the first whose error is a tenth of the tolerance.
+/// Of the widths the one with the smallest error for its tolerance, or the first whose error is a tenth of that.
 template <typename F>
 FittedDerivative fitted_derivative(const F& f, double x, std::span<const double> widths) {
   FittedDerivative best;
   for (const double width : widths) {
     const FittedDerivative fitted = fitted_derivative(f, x, width);
-    if (fitted.error < best.error) best = fitted;
+    if (fitted.error * best.tolerance() < best.error * fitted.tolerance()) best = fitted;
     if (best.error <= 0.1 * best.tolerance()) break;
   }
   return best;
