@@ -213,7 +213,7 @@ std::vector<double> height_errors(double e, const StepConfig& config, const std:
   (void)watch(scene, config, steps_in(12.0, config.h), [&](const State& state) {
     const double v = state.V_WB[1][5], true_v = v - 0.5 * k_g * config.h;
     const bool flies = std::abs(v - speed + k_g * config.h) < 1e-9;
-    bounces += !flies && v > 0.0;
+    bounces += !flies && v > 0.0 && speed < 0.0;
     speed = v;
     if (flies) apexes.emplace(bounces, state.X_WB[1].p.z() - k_radius + true_v * true_v / (2.0 * k_g));
   });
