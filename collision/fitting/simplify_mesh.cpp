@@ -41,11 +41,11 @@ Quadric operator+(const Quadric& p, const Quadric& q) { return {p.A + q.A, p.b +
 
 class Simplifier {
  public:
-  explicit Simplifier(const TriangleMesh& mesh)
-      : mesh_(mesh),
-        quadrics_(static_cast<std::size_t>(mesh.vertex_count())),
-        stamps_(static_cast<std::size_t>(mesh.vertex_count()), 0) {
-    for (const Eigen::Vector3i& t : mesh.triangles) {
+  explicit Simplifier(const CreasedMesh& creased)
+      : mesh_(creased),
+        quadrics_(static_cast<std::size_t>(creased.mesh.vertex_count())),
+        stamps_(static_cast<std::size_t>(creased.mesh.vertex_count()), 0) {
+    for (const Eigen::Vector3i& t : creased.mesh.triangles) {
       const Vec3<double> a = mesh_.position(t[0]), b = mesh_.position(t[1]), c = mesh_.position(t[2]);
       const Vec3<double> normal = (b - a).cross(c - a);
       const double twice_area = normal.norm();
@@ -55,19 +55,24 @@ class Simplifier {
     }
   }
 
-  TriangleMesh run(int vertices) {
+  CreasedMesh run(int vertices) {
     for (const double min_quality : {0.1, 0.02, 0.0}) {
       for (const auto& [a, b] : mesh_.edges()) push(a, b);
       while (mesh_.vertex_count() > vertices && !queue_.empty()) {
         const Candidate candidate = queue_.top();
         queue_.pop();
         if (!is_current(candidate)) continue;
-        if (mesh_.can_collapse(candidate.a, candidate.b)) {
+        const Survivor survivor = mesh_.survivor(candidate.a, candidate.b);
+        if (survivor != candidate.survivor) {
+          push(candidate.a, candidate.b);
+          continue;
+        }
+        if (survivor != Survivor::none && mesh_.can_collapse(candidate.a, candidate.b)) {
           if (keeps_shape(candidate, min_quality)) {
             collapse(candidate);
             continue;
           }
-          if (candidate.place == Place::best)
+          if (candidate.place == Place::best && survivor == Survivor::any)
             push(candidate.a, candidate.b, Place::middle);  // not as good, but it may be allowed
         }
         refused_.insert(number_of(candidate.a, candidate.b));
@@ -76,11 +81,12 @@ class Simplifier {
       refused_.clear();
       if (mesh_.vertex_count() <= vertices) break;
     }
-    return mesh_.mesh();
+    return mesh_.creased_mesh();
   }
 
  private:
-  enum class Place { best, middle };  ///< of the vertex that an edge collapses to
+  using Survivor = EditableMesh::Survivor;
+  enum class Place { best, middle };  ///< of the vertex that an edge collapses to, where the surface is smooth
 
   struct Candidate {
     double cost;
@@ -88,6 +94,7 @@ class Simplifier {
     std::array<int, 2> stamps;  // of a and b when the cost was found
     Vec3<double> position;
     Place place;
+    Survivor survivor;  // when the cost was found
     bool operator<(const Candidate& other) const {  // the cheapest is on top of the queue; ties by number
       return std::tie(other.cost, other.a, other.b) < std::tie(cost, a, b);
     }
@@ -104,15 +111,22 @@ class Simplifier {
   void push(int a, int b, Place place = Place::best) {
     const Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
     Quadric sum = quadric(a) + quadric(b);
-    sum.add_point(middle, 1e-3 * sum.A.trace() + std::numeric_limits<double>::min());
+    const Survivor survivor = mesh_.survivor(a, b);
+    if (survivor == Survivor::any)
+      sum.add_point(middle, 1e-3 * sum.A.trace() + std::numeric_limits<double>::min());
     Vec3<double> position = middle;
-    if (place == Place::best) {
+    if (survivor != Survivor::any) {
+      const bool is_second = survivor == Survivor::second ||
+                             (survivor == Survivor::along_crease &&
+                              sum(mesh_.position(b)) < sum(mesh_.position(a)));
+      position = mesh_.position(is_second ? b : a);
+    } else if (place == Place::best) {
       // Nearly flat surroundings would put it anywhere along the surface.
       const Vec3<double> best = sum.A.ldlt().solve(sum.b), step = best - middle;
       const double reach = (mesh_.position(a) - mesh_.position(b)).norm();
       if (step.allFinite()) position += std::min(1.0, reach / std::max(step.norm(), 1e-300)) * step;
     }
-    queue_.push({sum(position), a, b, {stamp(a), stamp(b)}, position, place});
+    queue_.push({sum(position), a, b, {stamp(a), stamp(b)}, position, place, survivor});
   }
 
   /// No triangle around the edge turns by more than 70 degrees, and the worst of them becomes no sliver (or
@@ -145,7 +159,7 @@ class Simplifier {
   }
 
   void collapse(const Candidate& candidate) {
-    const auto& [cost, a, b, stamps, position, place] = candidate;
+    const auto& [cost, a, b, stamps, position, place, survivor] = candidate;
     mesh_.collapse(a, b);
     mesh_.set_position(a, position);
     quadric(a) = quadric(a) + quadric(b);
@@ -175,9 +189,13 @@ class Simplifier {
 
 }  // namespace
 
-TriangleMesh simplify_mesh(const TriangleMesh& mesh, int vertices) {
+CreasedMesh simplify_mesh(const CreasedMesh& mesh, int vertices) {
   require(vertices >= 4, "a closed surface has at least 4 vertices");
   return Simplifier(mesh).run(vertices);
+}
+
+TriangleMesh simplify_mesh(const TriangleMesh& mesh, int vertices) {
+  return simplify_mesh(CreasedMesh{mesh, {}}, vertices).mesh;
 }
 
 }  // namespace abut

@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "collision/fitting/surface_creases.h"
 #include "collision/fitting/triangle_geometry.h"
 
 namespace abut {
@@ -16,6 +18,7 @@ namespace {
 
 constexpr double k_min_cosine = 0.3;      // between the normals of triangle and surface
 constexpr double k_least_quality = 1e-6;  // worse triangles cost no more, so they can be mended
+constexpr double k_crease_reach = 0.25;   // of its length, around a crease
 constexpr double k_first_slide = 0.2;     // of the mean length of a vertex' edges
 constexpr double k_outlier_weight = 0.1;  // of the fourth power of the distance
 constexpr double k_min_gain = 1e-3;       // what a change must bring to be made
@@ -298,8 +301,10 @@ class SurfaceRefiner {
     }
   }
 
-  /// Pattern search along the surface: towards the middle of the neighbours, and four ways around.
+  /// Pattern search along the surface: towards the middle of the neighbours, and four ways around. On a crease, to
+  /// and fro along that.
   void slide(int v) {
+    if (mesh_.is_corner(v)) return;
     const Vec3<double> p = mesh_.position(v);
     const Vec3<double> normal = field_(p).gradient.normalized();
     Vec3<double> middle = Vec3<double>::Zero();
@@ -318,9 +323,19 @@ class SurfaceRefiner {
     const std::vector<Corners> old = patch.triangles;
     double best = patch.energy_before - k_min_gain * step;
     Vec3<double> best_position = p;
-    for (const Vec3<double>& way : {to_middle, first, Vec3<double>(-first), second, Vec3<double>(-second)}) {
-      Vec3<double> x = p + way;
-      if (!project_to_surface(field_, x, tolerance_) || (x - p).norm() > 2.0 * way.norm()) continue;
+    std::vector<Vec3<double>> places;
+    if (mesh_.is_on_crease(v)) {
+      for (const int u : mesh_.creases_of(v)) {
+        if (const auto x = on_crease(v, u, step)) places.push_back(*x);
+      }
+    } else {
+      for (const Vec3<double>& way : {to_middle, first, Vec3<double>(-first), second, Vec3<double>(-second)}) {
+        Vec3<double> x = p + way;
+        if (project_to_surface(field_, x, tolerance_) && (x - p).norm() <= 2.0 * way.norm())
+          places.push_back(x);
+      }
+    }
+    for (const Vec3<double>& x : places) {
       for (std::size_t i = 0; i < triangles.size(); ++i) {
         const auto& of_triangle = mesh_.triangle(triangles[i]);
         for (std::size_t k = 0; k < 3; ++k) {
@@ -340,6 +355,18 @@ class SurfaceRefiner {
     assign(triangles, patch.samples);
   }
 
+  /// The point of the crease from a to b at that part of it.
+  [[nodiscard]] std::optional<Vec3<double>> on_crease(int a, int b, double part) const {
+    const Vec3<double>&p = mesh_.position(a), &q = mesh_.position(b), x = p + part * (q - p);
+    const auto [c, d] = mesh_.opposite(a, b);
+    const std::array<Vec3<double>, 2> sides{mesh_.position(c), mesh_.position(d)};
+    const double length = (q - p).norm();
+    const double reach = k_crease_reach * std::min({length, (sides[0] - x).norm(), (sides[1] - x).norm()});
+    const std::optional<Vec3<double>> found = crease_point(field_, x, sides, reach, tolerance_);
+    if (!found || (*found - x).norm() > k_crease_reach * length) return std::nullopt;
+    return found;
+  }
+
   // Vertices that go from one place to another -------------------------------------------------------------
 
   /// A collapse, or a split, that could be done, and what it would do to the energy.
@@ -355,7 +382,8 @@ class SurfaceRefiner {
   /// To one of the ends or the middle; of an infinite energy if that would rise by more than `most`.
   [[nodiscard]] Change best_collapse(int a, int b, double most) const {
     Change best{k_infinity, a, b, mesh_.position(a)};
-    if (!mesh_.can_collapse(a, b)) return best;
+    const EditableMesh::Survivor survivor = mesh_.survivor(a, b);
+    if (survivor == EditableMesh::Survivor::none || !mesh_.can_collapse(a, b)) return best;
     const std::array<int, 2> gone = mesh_.triangles_of_edge(a, b);
     std::vector<int> all;
     for (const int v : {a, b}) {
@@ -370,9 +398,7 @@ class SurfaceRefiner {
     const std::vector<Corners> old = patch.triangles;
     patch.triangles.resize(kept);
 
-    Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
-    if (!project_to_surface(field_, middle, tolerance_)) middle = mesh_.position(a);
-    for (const Vec3<double>& p : {mesh_.position(a), mesh_.position(b), middle}) {
+    for (const Vec3<double>& p : places_of(a, b, survivor)) {
       for (std::size_t i = 0; i < kept; ++i) {
         const auto& of_triangle = mesh_.triangle(all[i]);
         for (std::size_t k = 0; k < 3; ++k) {
@@ -385,9 +411,28 @@ class SurfaceRefiner {
     return best;
   }
 
+  /// Where the vertex may be to which an edge collapses.
+  [[nodiscard]] std::vector<Vec3<double>> places_of(int a, int b, EditableMesh::Survivor survivor) const {
+    if (survivor == EditableMesh::Survivor::first) return {mesh_.position(a)};
+    if (survivor == EditableMesh::Survivor::second) return {mesh_.position(b)};
+    std::vector<Vec3<double>> places{mesh_.position(a), mesh_.position(b)};
+    if (const auto middle = middle_of(a, b)) places.push_back(*middle);
+    return places;
+  }
+
+  /// Of an edge, on the surface; of a crease, on that.
+  [[nodiscard]] std::optional<Vec3<double>> middle_of(int a, int b) const {
+    if (mesh_.is_crease(a, b)) return on_crease(a, b, 0.5);
+    Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
+    if (!project_to_surface(field_, middle, tolerance_)) return std::nullopt;
+    return middle;
+  }
+
   [[nodiscard]] Change best_split(int a, int b) const {
-    Change best{k_infinity, a, b, 0.5 * (mesh_.position(a) + mesh_.position(b))};
-    if (!project_to_surface(field_, best.position, tolerance_)) return best;
+    Change best{k_infinity, a, b, mesh_.position(a)};
+    const std::optional<Vec3<double>> middle = middle_of(a, b);
+    if (!middle) return best;
+    best.position = *middle;
     const std::array<int, 2> triangles = mesh_.triangles_of_edge(a, b);
     const auto [c, d] = mesh_.opposite(a, b);
     Patch patch = patch_of(triangles);

@@ -1,0 +1,274 @@
+#include "collision/fitting/surface_creases.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <Eigen/LU>
+
+namespace abut {
+namespace {
+
+constexpr double k_least_angle = 0.2;        // of the normals at a crease [rad]
+constexpr double k_least_determinant = 0.01; // of the Gram matrix of normals: that of two at 0.1 rad
+constexpr double k_kept_angle = 0.7;         // part of the angle that stays from one reach to the next
+constexpr double k_zoom = 0.25;
+constexpr int k_least_zooms = 1, k_most_zooms = 12;
+constexpr double k_least_reach = 1e7;        // times the tolerance
+constexpr double k_farthest = 3.0;           // point of a crease from where it was looked for, by the reach
+constexpr double k_on_surface = 0.05;        // distance of such a point from the surface, by the reach
+constexpr double k_short = 0.3;              // creases that are merged, by the mean length of edges
+
+double angle_between(const Vec3<double>& m, const Vec3<double>& n) {
+  return std::atan2(m.cross(n).norm(), m.dot(n));
+}
+
+/// The tangent planes n_i x = o_i of the surface next to a point, one towards each side.
+struct TangentPlanes {
+  std::array<Vec3<double>, 3> normals;
+  std::array<double, 3> offsets{};
+  std::size_t count = 0;
+
+  [[nodiscard]] double least_angle() const {
+    double least = k_infinity;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < i; ++j) least = std::min(least, angle_between(normals[i], normals[j]));
+    }
+    return least;
+  }
+  /// The step from x to the nearest point on all of them, if they meet at an angle.
+  [[nodiscard]] std::optional<Vec3<double>> step_from(const Vec3<double>& x) const {
+    Mat3<double> gram = Mat3<double>::Identity();
+    Vec3<double> gaps = Vec3<double>::Zero();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      gaps[row] = offsets[i] - normals[i].dot(x);
+      for (std::size_t j = 0; j < count; ++j)
+        gram(row, static_cast<Eigen::Index>(j)) = normals[i].dot(normals[j]);
+    }
+    if (!(gram.determinant() >= k_least_determinant)) return std::nullopt;
+    const Vec3<double> factors = gram.inverse() * gaps;
+    Vec3<double> step = Vec3<double>::Zero();
+    for (std::size_t i = 0; i < count; ++i) step += factors[static_cast<Eigen::Index>(i)] * normals[i];
+    return step;
+  }
+};
+
+std::optional<TangentPlanes> tangent_planes(const SurfaceField& field, const Vec3<double>& x,
+                                            std::span<const Vec3<double>> sides, double reach,
+                                            double tolerance) {
+  TangentPlanes planes;
+  for (const Vec3<double>& side : sides) {
+    Vec3<double> p = x + reach * (side - x).normalized();
+    if (!project_to_surface(field, p, tolerance)) return std::nullopt;
+    const Vec3<double> normal = field(p).gradient.normalized();
+    planes.normals[planes.count] = normal;
+    planes.offsets[planes.count++] = normal.dot(p);
+  }
+  return planes;
+}
+
+}  // namespace
+
+std::optional<Vec3<double>> crease_point(const SurfaceField& field, const Vec3<double>& x,
+                                         std::span<const Vec3<double>> sides, double reach,
+                                         double tolerance) {
+  Vec3<double> found = x;
+  double angle = 0.0, s = reach;
+  int zooms = 0;
+  for (; zooms <= k_most_zooms && (zooms <= k_least_zooms || s >= k_least_reach * tolerance);
+       ++zooms, s *= k_zoom) {
+    const std::optional<TangentPlanes> planes = tangent_planes(field, found, sides, s, tolerance);
+    if (!planes) break;
+    const double now = planes->least_angle();
+    if (now < std::max(k_least_angle, k_kept_angle * angle)) break;
+    angle = std::max(angle, now);
+    const std::optional<Vec3<double>> step = planes->step_from(found);
+    if (!step || step->norm() > k_farthest * s) break;
+    found += *step;
+  }
+  if (zooms <= k_least_zooms || (found - x).norm() > k_farthest * reach) return std::nullopt;
+  if (!(std::abs(field(found).distance) <= k_on_surface * reach)) return std::nullopt;
+  Vec3<double> projected = found;
+  if (project_to_surface(field, projected, tolerance)) found = projected;
+  return found;
+}
+
+namespace {
+
+class CreaseInserter {
+ public:
+  CreaseInserter(const SurfaceField& field, const TriangleMesh& fine, double tolerance)
+      : field_(field), tolerance_(tolerance), mesh_(fine), fine_(fine) {
+    for (int v = 0; v < fine.vertex_count(); ++v)
+      normals_.emplace_back(field(fine.vertices.col(v)).gradient.normalized());
+  }
+
+  CreasedMesh run() {
+    find_crossings();
+    if (points_.empty()) return {fine_, {}};
+    for (auto& [ends, crossing] : points_)
+      crossing.vertex = mesh_.split(ends.first, ends.second, crossing.position);
+    for (const Eigen::Vector3i& t : fine_.triangles) mark(t);
+    merge_short();
+    return mesh_.creased_mesh();
+  }
+
+ private:
+  struct Crossing {
+    Vec3<double> position;
+    int vertex = -1;
+  };
+  using Ends = std::pair<int, int>;
+
+  [[nodiscard]] Crossing* crossing(int a, int b) {
+    const auto found = points_.find(std::minmax(a, b));
+    return found == points_.end() ? nullptr : &found->second;
+  }
+
+  /// Where an edge from p to q crosses a crease: near its middle; where that ends at a corner, near its ends.
+  [[nodiscard]] std::optional<Vec3<double>> crossing_between(const Vec3<double>& p,
+                                                             const Vec3<double>& q) const {
+    const std::array<Vec3<double>, 2> sides{p, q};
+    for (const double part : {0.5, 0.3, 0.7, 0.1, 0.9}) {
+      const auto x = crease_point(field_, p + part * (q - p), sides, 0.5 * (p - q).norm(), tolerance_);
+      if (x) return x;
+    }
+    return std::nullopt;
+  }
+
+  void find_crossings() {
+    double sum = 0.0;
+    const std::vector<Ends> edges = mesh_.edges();
+    for (const auto& [a, b] : edges) {
+      const Vec3<double>&p = mesh_.position(a), &q = mesh_.position(b);
+      sum += (p - q).norm();
+      if (angle_between(normals_[static_cast<std::size_t>(a)], normals_[static_cast<std::size_t>(b)]) <
+          k_least_angle)
+        continue;
+      if (const auto x = crossing_between(p, q)) points_.emplace(Ends(a, b), Crossing{*x});
+    }
+    mean_length_ = sum / static_cast<double>(edges.size());
+  }
+
+
+  /// Marks the creases within what was a triangle.
+  void mark(const Eigen::Vector3i& t) {
+    std::vector<int> on_creases;
+    for (int k = 0; k < 3; ++k) {
+      if (const Crossing* const found = crossing(t[k], t[(k + 1) % 3])) on_creases.push_back(found->vertex);
+    }
+    if (on_creases.size() == 2) {
+      mesh_.mark_crease(on_creases[0], on_creases[1]);
+    } else if (on_creases.size() == 3) {
+      mark_corner(t, on_creases);
+    }
+  }
+
+  void mark_corner(const Eigen::Vector3i& t, const std::vector<int>& on_creases) {
+    // The vertex that was put in first has edges to the others.
+    const int hub = *std::min_element(on_creases.begin(), on_creases.end());
+    std::vector<int> others;
+    for (const int v : on_creases) {
+      if (v != hub) others.push_back(v);
+    }
+    const std::array<Vec3<double>, 3> sides{mesh_.position(t[0]), mesh_.position(t[1]), mesh_.position(t[2])};
+    const Vec3<double> middle = (sides[0] + sides[1] + sides[2]) / 3.0;
+    double reach = 0.0;
+    for (const Vec3<double>& side : sides) reach = std::max(reach, (side - middle).norm());
+    // The third corner of both of the triangles that lie between the hub and the others.
+    const std::optional<int> inner = common_neighbor(hub, others[0], others[1], t);
+    const auto x = crease_point(field_, middle, sides, reach, tolerance_);
+    if (!x || !inner) {
+      for (const int v : others) mesh_.mark_crease(hub, v);
+      return;
+    }
+    const int corner = mesh_.split(hub, *inner, *x);
+    mesh_.mark_crease(corner, hub);
+    for (const int v : others) mesh_.mark_crease(corner, v);
+  }
+
+  /// The corner of the triangle t to which the hub has an edge.
+  [[nodiscard]] std::optional<int> common_neighbor(int hub, int u, int v, const Eigen::Vector3i& t) const {
+    for (const int w : t) {
+      const std::array<int, 2> triangles = mesh_.triangles_of_edge(hub, w);
+      if (triangles[0] < 0) continue;
+      const std::array<int, 2> opposite = mesh_.opposite(hub, w);
+      if ((opposite[0] == u && opposite[1] == v) || (opposite[0] == v && opposite[1] == u)) return w;
+    }
+    return std::nullopt;
+  }
+
+  /// Merges vertices along creases that are nearer to each other than the mesh is fine, and corners that are one.
+  void merge_short() {
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (int v = 0; v < mesh_.vertex_slots(); ++v) {
+        const std::vector<int> others = mesh_.creases_of(v);
+        for (const int u : others) {
+          if (v < u && merge_if_short(v, u)) {
+            is_done = false;
+            break;
+          }
+        }
+      }
+    }
+  }
+
+  bool merge_if_short(int a, int b) {
+    const double length = (mesh_.position(a) - mesh_.position(b)).norm();
+    if (length > k_short * mean_length_ || !mesh_.can_collapse(a, b)) return false;
+    EditableMesh::Survivor survivor = mesh_.survivor(a, b);
+    if (survivor == EditableMesh::Survivor::none) {
+      const bool is_one = mesh_.is_corner(a) && mesh_.is_corner(b) && length <= k_least_reach * tolerance_;
+      if (!is_one) return false;
+      survivor = EditableMesh::Survivor::first;
+    }
+    const Vec3<double> position =
+        mesh_.position(survivor == EditableMesh::Survivor::second ? b : a);
+    if (turns_over(a, b, position)) return false;
+    mesh_.collapse(a, b);
+    mesh_.set_position(a, position);
+    return true;
+  }
+
+  /// Whether a triangle would face the other way if a and b were there.
+  [[nodiscard]] bool turns_over(int a, int b, const Vec3<double>& position) const {
+    for (const int v : {a, b}) {
+      for (const int t : mesh_.triangles_of(v)) {
+        std::array<Vec3<double>, 3> before, after;
+        int moved = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+          const int u = mesh_.triangle(t)[k];
+          before[k] = after[k] = mesh_.position(u);
+          if (u != a && u != b) continue;
+          after[k] = position;
+          ++moved;
+        }
+        if (moved == 2) continue;  // it goes
+        const Vec3<double> m = (before[1] - before[0]).cross(before[2] - before[0]),
+                           n = (after[1] - after[0]).cross(after[2] - after[0]);
+        if (m.dot(n) < 0.0) return true;
+      }
+    }
+    return false;
+  }
+
+  const SurfaceField& field_;
+  double tolerance_, mean_length_ = 0.0;
+  EditableMesh mesh_;
+  const TriangleMesh& fine_;
+  std::vector<Vec3<double>> normals_;
+  std::map<Ends, Crossing> points_;
+};
+
+}  // namespace
+
+CreasedMesh with_creases(const SurfaceField& field, const TriangleMesh& fine, double tolerance) {
+  return CreaseInserter(field, fine, tolerance).run();
+}
+
+}  // namespace abut
