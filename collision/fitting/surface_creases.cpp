@@ -20,6 +20,11 @@ constexpr int k_least_zooms = 1, k_most_zooms = 12;
 constexpr double k_least_reach = 1e7;        // times the tolerance
 constexpr double k_farthest = 3.0;           // point of a crease from where it was looked for, by the reach
 constexpr double k_on_surface = 0.05;        // distance of such a point from the surface, by the reach
+constexpr double k_angle_of_faces = 0.6;      // of the normals at an edge that is split in search of a third face [rad]
+constexpr int k_rounds_of_crossings = 3, k_sweeps = 10;
+constexpr double k_least_cosine = 0.3;       // of a triangle's normal and that of the surface
+constexpr double k_least_height = 1e-4;      // of a triangle, by its longest side
+constexpr double k_folded_cosine = 0.5;      // of the angle at which a crease goes back
 constexpr double k_short = 0.3;              // creases that are merged, by the mean length of edges
 
 double angle_between(const Vec3<double>& m, const Vec3<double>& n) {
@@ -102,18 +107,21 @@ namespace {
 class CreaseInserter {
  public:
   CreaseInserter(const SurfaceField& field, const TriangleMesh& fine, double tolerance)
-      : field_(field), tolerance_(tolerance), mesh_(fine), fine_(fine) {
-    for (int v = 0; v < fine.vertex_count(); ++v)
-      normals_.emplace_back(field(fine.vertices.col(v)).gradient.normalized());
+      : field_(field), tolerance_(tolerance), mesh_(fine) {
+    for (int v = 0; v < fine.vertex_count(); ++v) normals_.push_back(normal_at(fine.vertices.col(v)));
   }
 
   CreasedMesh run() {
-    find_crossings();
-    if (points_.empty()) return {fine_, {}};
+    for (int round = 0; round < k_rounds_of_crossings; ++round) {
+      if (find_crossings() == 0) break;
+    }
+    std::vector<EditableMesh::Triangle> triangles;  // none is gone
+    for (int t = 0; t < mesh_.triangle_slots(); ++t) triangles.push_back(mesh_.triangle(t));
     for (auto& [ends, crossing] : points_)
       crossing.vertex = mesh_.split(ends.first, ends.second, crossing.position);
-    for (const Eigen::Vector3i& t : fine_.triangles) mark(t);
+    for (const EditableMesh::Triangle& t : triangles) mark(t);
     merge_short();
+    untangle();
     return mesh_.creased_mesh();
   }
 
@@ -140,25 +148,38 @@ class CreaseInserter {
     return std::nullopt;
   }
 
-  void find_crossings() {
+  /// Finds where edges cross creases. An edge between two faces that crosses none where they would meet has a third one
+  /// between its ends, and is split there. Returns how many were.
+  int find_crossings() {
     double sum = 0.0;
+    int splits = 0;
     const std::vector<Ends> edges = mesh_.edges();
-    for (const auto& [a, b] : edges) {
-      const Vec3<double>&p = mesh_.position(a), &q = mesh_.position(b);
+    for (const Ends& edge : edges) {
+      const auto& [a, b] = edge;
+      const Vec3<double> p = mesh_.position(a), q = mesh_.position(b);
       sum += (p - q).norm();
-      if (angle_between(normals_[static_cast<std::size_t>(a)], normals_[static_cast<std::size_t>(b)]) <
-          k_least_angle)
-        continue;
-      if (const auto x = crossing_between(p, q)) points_.emplace(Ends(a, b), Crossing{*x});
+      const double angle = angle_between(normals_[static_cast<std::size_t>(a)], normals_[static_cast<std::size_t>(b)]);
+      if (angle < k_least_angle || points_.count(edge) > 0) continue;
+      if (const auto x = crossing_between(p, q)) {
+        points_.emplace(edge, Crossing{*x});
+      } else if (angle > k_angle_of_faces) {
+        Vec3<double> middle = 0.5 * (p + q);
+        if (!project_to_surface(field_, middle, tolerance_) ||
+            std::max((middle - p).norm(), (middle - q).norm()) > (p - q).norm())
+          continue;
+        mesh_.split(a, b, middle);
+        normals_.push_back(normal_at(middle));
+        ++splits;
+      }
     }
     mean_length_ = sum / static_cast<double>(edges.size());
+    return splits;
   }
 
-
   /// Marks the creases within what was a triangle.
-  void mark(const Eigen::Vector3i& t) {
+  void mark(const EditableMesh::Triangle& t) {
     std::vector<int> on_creases;
-    for (int k = 0; k < 3; ++k) {
+    for (std::size_t k = 0; k < 3; ++k) {
       if (const Crossing* const found = crossing(t[k], t[(k + 1) % 3])) on_creases.push_back(found->vertex);
     }
     if (on_creases.size() == 2) {
@@ -168,7 +189,7 @@ class CreaseInserter {
     }
   }
 
-  void mark_corner(const Eigen::Vector3i& t, const std::vector<int>& on_creases) {
+  void mark_corner(const EditableMesh::Triangle& t, const std::vector<int>& on_creases) {
     // The vertex that was put in first has edges to the others.
     const int hub = *std::min_element(on_creases.begin(), on_creases.end());
     std::vector<int> others;
@@ -192,7 +213,7 @@ class CreaseInserter {
   }
 
   /// The corner of the triangle t to which the hub has an edge.
-  [[nodiscard]] std::optional<int> common_neighbor(int hub, int u, int v, const Eigen::Vector3i& t) const {
+  [[nodiscard]] std::optional<int> common_neighbor(int hub, int u, int v, const EditableMesh::Triangle& t) const {
     for (const int w : t) {
       const std::array<int, 2> triangles = mesh_.triangles_of_edge(hub, w);
       if (triangles[0] < 0) continue;
@@ -207,6 +228,7 @@ class CreaseInserter {
     for (bool is_done = false; !is_done;) {
       is_done = true;
       for (int v = 0; v < mesh_.vertex_slots(); ++v) {
+        if (merge_if_folded(v)) is_done = false;
         const std::vector<int> others = mesh_.creases_of(v);
         for (const int u : others) {
           if (v < u && merge_if_short(v, u)) {
@@ -218,21 +240,34 @@ class CreaseInserter {
     }
   }
 
+  /// A vertex from which its crease goes back to where it came from, as between corners that are one.
+  bool merge_if_folded(int v) {
+    if (mesh_.creases_of(v).size() != 2) return false;
+    const std::array<int, 2> others{mesh_.creases_of(v)[0], mesh_.creases_of(v)[1]};
+    const Vec3<double> first = mesh_.position(others[0]) - mesh_.position(v),
+                       second = mesh_.position(others[1]) - mesh_.position(v);
+    if (first.dot(second) < k_folded_cosine * first.norm() * second.norm()) return false;
+    const int nearer = first.norm() <= second.norm() ? others[0] : others[1];
+    if (!mesh_.can_collapse(nearer, v)) return false;
+    mesh_.collapse(nearer, v);
+    return true;
+  }
+
   bool merge_if_short(int a, int b) {
     const double length = (mesh_.position(a) - mesh_.position(b)).norm();
     if (length > k_short * mean_length_ || !mesh_.can_collapse(a, b)) return false;
-    EditableMesh::Survivor survivor = mesh_.survivor(a, b);
-    if (survivor == EditableMesh::Survivor::none) {
-      const bool is_one = mesh_.is_corner(a) && mesh_.is_corner(b) && length <= k_least_reach * tolerance_;
-      if (!is_one) return false;
-      survivor = EditableMesh::Survivor::first;
-    }
-    const Vec3<double> position =
-        mesh_.position(survivor == EditableMesh::Survivor::second ? b : a);
-    if (turns_over(a, b, position)) return false;
+    const EditableMesh::Survivor survivor = mesh_.survivor(a, b);
+    const bool is_one = length <= k_least_reach * tolerance_ && mesh_.is_corner(a) && mesh_.is_corner(b);
+    if (survivor == EditableMesh::Survivor::none && !is_one) return false;
+    const Vec3<double> position = place_of(a, b, survivor);
+    if (!is_one && turns_over(a, b, position)) return false;
     mesh_.collapse(a, b);
     mesh_.set_position(a, position);
     return true;
+  }
+
+  [[nodiscard]] Vec3<double> place_of(int a, int b, EditableMesh::Survivor survivor) const {
+    return mesh_.position(survivor == EditableMesh::Survivor::second ? b : a);
   }
 
   /// Whether a triangle would face the other way if a and b were there.
@@ -257,10 +292,92 @@ class CreaseInserter {
     return false;
   }
 
+  // Points of creases need not come in the order of the edges that cross them: triangles may fold over each other ---
+
+  using Corners = std::array<Vec3<double>, 3>;
+
+  /// Whether a triangle faces into the solid, or along the surface; or has no area.
+  [[nodiscard]] bool is_tangled(const Corners& x) const {
+    const Vec3<double> normal = (x[1] - x[0]).cross(x[2] - x[0]);
+    const double longest = std::max({(x[1] - x[0]).squaredNorm(), (x[2] - x[1]).squaredNorm(), (x[0] - x[2]).squaredNorm()});
+    if (!(normal.norm() > k_least_height * longest)) return true;
+    const Vec3<double> gradient = field_((x[0] + x[1] + x[2]) / 3.0).gradient;
+    return !(normal.dot(gradient) >= k_least_cosine * normal.norm() * gradient.norm());
+  }
+  [[nodiscard]] Corners corners(int t) const {
+    const EditableMesh::Triangle& v = mesh_.triangle(t);
+    return {mesh_.position(v[0]), mesh_.position(v[1]), mesh_.position(v[2])};
+  }
+
+  /// Flips and collapses edges of tangled triangles where fewer are tangled then.
+  void untangle() {
+    for (int sweep = 0; sweep < k_sweeps; ++sweep) {
+      bool is_done = true;
+      for (int t = 0; t < mesh_.triangle_slots(); ++t) {
+        if (mesh_.triangle(t)[0] >= 0 && is_tangled(corners(t)) && untangle(t)) is_done = false;
+      }
+      if (is_done) break;
+    }
+  }
+
+  bool untangle(int t) {
+    const EditableMesh::Triangle v = mesh_.triangle(t);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const int a = v[k], b = v[(k + 1) % 3];
+      if (!mesh_.can_flip(a, b)) continue;
+      const auto [c, d] = mesh_.opposite(a, b);
+      const auto [left, right] = mesh_.triangles_of_edge(a, b);
+      const Vec3<double>&pa = mesh_.position(a), &pb = mesh_.position(b), &pc = mesh_.position(c),
+            &pd = mesh_.position(d);
+      const int before = is_tangled(corners(left)) + is_tangled(corners(right));
+      if (is_tangled({pa, pd, pc}) + is_tangled({pb, pc, pd}) >= before) continue;
+      mesh_.flip(a, b);
+      return true;
+    }
+    for (std::size_t k = 0; k < 3; ++k) {
+      const int a = v[k], b = v[(k + 1) % 3];
+      const EditableMesh::Survivor survivor = mesh_.survivor(a, b);
+      if (survivor == EditableMesh::Survivor::none || !mesh_.can_collapse(a, b)) continue;
+      for (const int kept : {a, b}) {
+        if ((survivor == EditableMesh::Survivor::first && kept == b) ||
+            (survivor == EditableMesh::Survivor::second && kept == a))
+          continue;
+        const Vec3<double> position = mesh_.position(kept);
+        if (!untangles(a, b, position)) continue;
+        mesh_.collapse(a, b);
+        mesh_.set_position(a, position);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether fewer triangles are tangled if a and b are there.
+  [[nodiscard]] bool untangles(int a, int b, const Vec3<double>& position) const {
+    int change = 0;
+    for (const int v : {a, b}) {
+      for (const int t : mesh_.triangles_of(v)) {
+        Corners after = corners(t);
+        const EditableMesh::Triangle& of_triangle = mesh_.triangle(t);
+        int moved = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+          if (of_triangle[k] != a && of_triangle[k] != b) continue;
+          after[k] = position;
+          ++moved;
+        }
+        if (moved == 2 && v == b) continue;  // counted with a
+        change -= is_tangled(corners(t));
+        if (moved == 1) change += is_tangled(after);
+      }
+    }
+    return change < 0;
+  }
+
+  [[nodiscard]] Vec3<double> normal_at(const Vec3<double>& x) const { return field_(x).gradient.normalized(); }
+
   const SurfaceField& field_;
   double tolerance_, mean_length_ = 0.0;
   EditableMesh mesh_;
-  const TriangleMesh& fine_;
   std::vector<Vec3<double>> normals_;
   std::map<Ends, Crossing> points_;
 };
