@@ -86,7 +86,10 @@ class Simplifier {
 
  private:
   using Survivor = EditableMesh::Survivor;
-  enum class Place { best, middle };  ///< of the vertex that an edge collapses to, where the surface is smooth
+  enum class Place {
+    best,
+    middle
+  };  ///< of the vertex that an edge collapses to, where the surface is smooth
 
   struct Candidate {
     double cost;
@@ -94,7 +97,7 @@ class Simplifier {
     std::array<int, 2> stamps;  // of a and b when the cost was found
     Vec3<double> position;
     Place place;
-    Survivor survivor;  // when the cost was found
+    Survivor survivor;                              // when the cost was found
     bool operator<(const Candidate& other) const {  // the cheapest is on top of the queue; ties by number
       return std::tie(other.cost, other.a, other.b) < std::tie(cost, a, b);
     }
@@ -116,9 +119,9 @@ class Simplifier {
       sum.add_point(middle, 1e-3 * sum.A.trace() + std::numeric_limits<double>::min());
     Vec3<double> position = middle;
     if (survivor != Survivor::any) {
-      const bool is_second = survivor == Survivor::second ||
-                             (survivor == Survivor::along_crease &&
-                              sum(mesh_.position(b)) < sum(mesh_.position(a)));
+      const bool is_second =
+          survivor == Survivor::second ||
+          (survivor == Survivor::along_crease && sum(mesh_.position(b)) < sum(mesh_.position(a)));
       position = mesh_.position(is_second ? b : a);
     } else if (place == Place::best) {
       // Nearly flat surroundings would put it anywhere along the surface.
@@ -138,9 +141,10 @@ class Simplifier {
       const int other = v == candidate.a ? candidate.b : candidate.a;
       for (const int t : mesh_.triangles_of(v)) {
         std::array<Vec3<double>, 3> before, after;
-        bool goes = false;
+        bool goes = false, is_near_crease = false;
         for (std::size_t i = 0; i < 3; ++i) {
           const int u = mesh_.triangle(t)[i];
+          is_near_crease = is_near_crease || mesh_.is_on_crease(u);
           goes = goes || u == other;
           before[i] = mesh_.position(u);
           after[i] = u == v ? candidate.position : before[i];
@@ -149,9 +153,13 @@ class Simplifier {
         worst_before = std::min(worst_before, quality);
         if (goes) continue;
         worst_after = std::min(worst_after, triangle_quality(after[0], after[1], after[2]));
-        if (quality < k_sliver) continue;  // its normal says nothing; marching cubes make many
         const Vec3<double> m = (before[1] - before[0]).cross(before[2] - before[0]);
         const Vec3<double> n = (after[1] - after[0]).cross(after[2] - after[0]);
+        if (quality <
+            k_sliver) {  // marching cubes make many whose normal says nothing; beside a crease it does
+          if (is_near_crease && m.dot(n) < 0.0) return false;
+          continue;
+        }
         if (m.dot(n) < k_min_cosine * m.norm() * n.norm()) return false;
       }
     }

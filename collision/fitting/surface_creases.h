@@ -32,4 +32,8 @@ namespace abut {
 /// marching cubes: Kobbelt et al. 2001, "Feature sensitive surface extraction from volume data").
 [[nodiscard]] CreasedMesh with_creases(const SurfaceField& field, const TriangleMesh& fine, double tolerance);
 
+/// Flips and collapses edges around triangles that face into the solid, where fewer do so then: points of creases need not
+/// come in the order of the edges that cross them, and triangles may fold over each other.
+void untangle(const SurfaceField& field, EditableMesh& mesh);
+
 }  // namespace abut

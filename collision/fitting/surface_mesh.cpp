@@ -158,6 +158,7 @@ TriangleMesh make_surface_mesh(const SurfaceField& field, const CreasedMesh& cre
   Points samples(3, (fine.vertex_count() + stride - 1) / stride);
   for (Eigen::Index i = 0; i < samples.cols(); ++i) samples.col(i) = fine.vertices.col(i * stride);
   EditableMesh mesh(reduced);
+  if (!reduced.creases.empty()) untangle(field, mesh);
   refine_surface(field, samples, options, k_projection_tolerance * size, mesh);
   return mesh.mesh();
 }

@@ -329,7 +329,8 @@ class SurfaceRefiner {
         if (const auto x = on_crease(v, u, step)) places.push_back(*x);
       }
     } else {
-      for (const Vec3<double>& way : {to_middle, first, Vec3<double>(-first), second, Vec3<double>(-second)}) {
+      for (const Vec3<double>& way :
+           {to_middle, first, Vec3<double>(-first), second, Vec3<double>(-second)}) {
         Vec3<double> x = p + way;
         if (project_to_surface(field_, x, tolerance_) && (x - p).norm() <= 2.0 * way.norm())
           places.push_back(x);
