@@ -55,13 +55,13 @@ class EditableMesh {
   /// The edge becomes a crease.
   void mark_crease(int a, int b);
   [[nodiscard]] bool is_crease(int a, int b) const;
-  /// The vertices at the other ends of v's creases, ascending: none where the surface is smooth, two along a crease,
-  /// any other number at a corner.
+  /// The vertices at the other ends of v's creases, ascending: none where the surface is smooth, one at
+  /// the end of a crease, two along it, more at a corner.
   [[nodiscard]] const std::vector<int>& creases_of(int v) const {
     return creases_[static_cast<std::size_t>(v)];
   }
   [[nodiscard]] bool is_on_crease(int v) const { return !creases_of(v).empty(); }
-  [[nodiscard]] bool is_corner(int v) const { return is_on_crease(v) && creases_of(v).size() != 2; }
+  [[nodiscard]] bool is_corner(int v) const { return creases_of(v).size() > 2; }
 
   /// Where the vertex may be to which the edge collapses, so that creases and corners stay.
   enum class Survivor { any, first, second, along_crease, none };

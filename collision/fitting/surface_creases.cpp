@@ -16,10 +16,11 @@ constexpr double k_least_angle = 0.2;         // of the normals at a crease [rad
 constexpr double k_least_determinant = 0.01;  // of the Gram matrix of normals: that of two at 0.1 rad
 constexpr double k_kept_angle = 0.7;          // part of the angle that stays from one reach to the next
 constexpr double k_zoom = 0.25;
-constexpr int k_least_zooms = 1, k_most_zooms = 12;
-constexpr double k_least_reach = 1e7;  // times the tolerance
-constexpr double k_farthest = 3.0;     // point of a crease from where it was looked for, by the reach
-constexpr double k_on_surface = 0.05;  // distance of such a point from the surface, by the reach
+constexpr int k_most_zooms = 16;
+constexpr double k_rounding = 1.0 / 32.0;  // of a crease at most, by the mean length of edges
+constexpr double k_least_reach = 1e7;      // times the tolerance
+constexpr double k_farthest = 3.0;         // point of a crease from where it was looked for, by the reach
+constexpr double k_on_surface = 0.05;      // distance of such a point from the surface, by the reach
 constexpr double k_angle_of_faces =
     0.6;  // of the normals at an edge that is split in search of a third face [rad]
 constexpr int k_rounds_of_crossings = 3, k_sweeps = 10;
@@ -83,12 +84,11 @@ std::optional<TangentPlanes> tangent_planes(const SurfaceField& field, const Vec
 }  // namespace
 
 std::optional<Vec3<double>> crease_point(const SurfaceField& field, const Vec3<double>& x,
-                                         std::span<const Vec3<double>> sides, double reach,
+                                         std::span<const Vec3<double>> sides, double reach, double rounding,
                                          double tolerance) {
   Vec3<double> found = x;
   double angle = 0.0, s = reach;
-  int zooms = 0;
-  for (; zooms <= k_most_zooms && (zooms <= k_least_zooms || s >= k_least_reach * tolerance);
+  for (int zooms = 0; zooms < k_most_zooms && (s > k_zoom * rounding || s >= k_least_reach * tolerance);
        ++zooms, s *= k_zoom) {
     const std::optional<TangentPlanes> planes = tangent_planes(field, found, sides, s, tolerance);
     if (!planes) break;
@@ -99,7 +99,7 @@ std::optional<Vec3<double>> crease_point(const SurfaceField& field, const Vec3<d
     if (!step || step->norm() > k_farthest * s) break;
     found += *step;
   }
-  if (zooms <= k_least_zooms || (found - x).norm() > k_farthest * reach) return std::nullopt;
+  if (s > k_zoom * rounding || (found - x).norm() > k_farthest * reach) return std::nullopt;
   if (!(std::abs(field(found).distance) <= k_on_surface * reach)) return std::nullopt;
   Vec3<double> projected = found;
   if (project_to_surface(field, projected, tolerance)) found = projected;
@@ -206,6 +206,9 @@ class CreaseInserter {
   }
 
   CreasedMesh run() {
+    for (const auto& [a, b] : mesh_.edges()) {
+      mean_length_ += (mesh_.position(a) - mesh_.position(b)).norm() / (1.5 * mesh_.triangle_slots());
+    }
     for (int round = 0; round < k_rounds_of_crossings; ++round) {
       if (find_crossings() == 0) break;
     }
@@ -237,7 +240,8 @@ class CreaseInserter {
     const Vec3<double>&p = mesh_.position(edge.first), &q = mesh_.position(edge.second);
     const double reach = 0.5 * (p - q).norm();
     for (const double part : {0.5, 0.3, 0.7, 0.1, 0.9}) {
-      if (const auto x = crease_point(field_, p + part * (q - p), std::array{p, q}, reach, tolerance_))
+      if (const auto x = crease_point(field_, p + part * (q - p), std::array{p, q}, reach,
+                                      k_rounding * mean_length_, tolerance_))
         return x;
     }
     // Beyond a corner the face of one end is not where that end is: across an outer crease, or an inner one.
@@ -260,7 +264,9 @@ class CreaseInserter {
         if (!at_sides || angle_between(at_sides->normals[0], m) > k_least_angle ||
             angle_between(at_sides->normals[1], n) > k_least_angle)
           continue;
-        if (const auto found = crease_point(field_, x, sides, k_beside * reach, tolerance_)) return found;
+        if (const auto found =
+                crease_point(field_, x, sides, k_beside * reach, k_rounding * mean_length_, tolerance_))
+          return found;
       }
     }
     return std::nullopt;
@@ -269,13 +275,11 @@ class CreaseInserter {
   /// Finds where edges cross creases. An edge between two faces that crosses none where they would meet has a third one
   /// between its ends, and is split there. Returns how many were.
   int find_crossings() {
-    double sum = 0.0;
     int splits = 0;
     const std::vector<Ends> edges = mesh_.edges();
     for (const Ends& edge : edges) {
       const auto& [a, b] = edge;
       const Vec3<double> p = mesh_.position(a), q = mesh_.position(b);
-      sum += (p - q).norm();
       const double angle =
           angle_between(normals_[static_cast<std::size_t>(a)], normals_[static_cast<std::size_t>(b)]);
       if (angle < k_least_angle || points_.count(edge) > 0) continue;
@@ -291,7 +295,6 @@ class CreaseInserter {
         ++splits;
       }
     }
-    mean_length_ = sum / static_cast<double>(edges.size());
     return splits;
   }
 
@@ -321,7 +324,8 @@ class CreaseInserter {
     for (const Vec3<double>& side : sides) reach = std::max(reach, (side - middle).norm());
     // The third corner of both of the triangles that lie between the hub and the others.
     const std::optional<int> inner = common_neighbor(hub, others[0], others[1], t);
-    std::optional<Vec3<double>> x = crease_point(field_, middle, sides, reach, tolerance_);
+    std::optional<Vec3<double>> x =
+        crease_point(field_, middle, sides, reach, k_rounding * mean_length_, tolerance_);
     if (!x) {
       TangentPlanes planes;
       planes.count = 3;
@@ -330,7 +334,8 @@ class CreaseInserter {
         planes.offsets[k] = planes.normals[k].dot(sides[k]);
       }
       if (const auto step = planes.step_from(middle); step && step->norm() < k_farthest * reach)
-        x = crease_point(field_, middle + *step, sides, k_beside * reach, tolerance_);
+        x = crease_point(field_, middle + *step, sides, k_beside * reach, k_rounding * mean_length_,
+                         tolerance_);
     }
     if (!x || !inner) {
       for (const int v : others) mesh_.mark_crease(hub, v);

@@ -14,15 +14,16 @@ namespace abut {
 /// The point near x where pieces of the surface meet that are smooth by themselves: two at a crease, three at a
 /// corner. None if the surface bends between them without a jump of its normal of 0.2 rad or more.
 ///
-/// The tangent planes of the surface at the distance s from x, towards each of the sides, are intersected (nearest to x,
-/// of two planes), and again from there with s/4, and so on. At a sharp crease the angle between the normals stays, where
-/// the surface is smooth it goes down with s. Rounding of less than s/4 counts as sharp; the point is on it then.
+/// The tangent planes of the surface at the distance s from x, towards each of the sides, are intersected (nearest to
+/// x, of two planes), and again from there with s/4, and so on. At a sharp crease the angle between the normals stays,
+/// where the surface is smooth it goes down with s.
 ///
-/// @param sides  one point on each of the pieces, or above it: 2 or 3
-/// @param reach  first s [m]
+/// @param sides     one point on each of the pieces, or above it: 2 or 3
+/// @param reach     first s [m]
+/// @param rounding  s up to which the angle must have stayed [m]
 [[nodiscard]] std::optional<Vec3<double>> crease_point(const SurfaceField& field, const Vec3<double>& x,
                                                        std::span<const Vec3<double>> sides, double reach,
-                                                       double tolerance);
+                                                       double rounding, double tolerance);
 
 /// The closed surface `fine`, all of whose vertices are on the surface, with a vertex more wherever one of its edges
 /// crosses a crease, and where three creases meet; edges between these are marked.

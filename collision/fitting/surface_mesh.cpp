@@ -22,6 +22,7 @@ namespace {
 constexpr double k_projection_tolerance = 1e-12;  // of the size; reached up to rounding
 constexpr double k_accepted_distance = 1e-9;      // of the size
 constexpr int k_first_reduction = 2;              // times the vertices wanted: the rest is done with care
+constexpr double k_most_corners = 0.5;            // of the vertices
 constexpr int k_samples_per_vertex = 20;          // of the fine mesh, that stand for the surface at most
 
 double enclosed_volume(const TriangleMesh& mesh) {
@@ -31,6 +32,16 @@ double enclosed_volume(const TriangleMesh& mesh) {
     volume += a.dot(b.cross(c)) / 6.0;
   }
   return volume;
+}
+
+/// Corners stay: with many of them, as of a surface that is rough, none would be left for the rest.
+bool has_few_corners(const CreasedMesh& creased, int vertices) {
+  std::vector<int> creases_of(static_cast<std::size_t>(creased.mesh.vertex_count()), 0);
+  for (const auto& [a, b] : creased.creases) {
+    for (const int v : {a, b}) ++creases_of[static_cast<std::size_t>(v)];
+  }
+  return std::count_if(creases_of.begin(), creases_of.end(), [](int count) { return count > 2; }) <=
+         k_most_corners * vertices;
 }
 
 void measure_distance_from(const TriangleMesh& reference, const TriangleMesh& mesh,
@@ -128,7 +139,9 @@ TriangleMesh make_surface_mesh(const SurfaceField& field, const CreasedMesh& cre
                                const SurfaceMeshOptions& options) {
   const TriangleMesh& fine = creased.mesh;
   const double size = largest_extent(fine);
-  CreasedMesh reduced = simplify_mesh(creased, k_first_reduction * options.vertices);
+  CreasedMesh reduced = has_few_corners(creased, options.vertices)
+                            ? simplify_mesh(creased, k_first_reduction * options.vertices)
+                            : simplify_mesh(CreasedMesh{fine, {}}, k_first_reduction * options.vertices);
   TriangleMesh& coarse = reduced.mesh;
   std::vector<bool> is_on_crease(static_cast<std::size_t>(coarse.vertex_count()), false);
   for (const auto& [a, b] : reduced.creases) {

@@ -363,7 +363,7 @@ class SurfaceRefiner {
     const std::array<Vec3<double>, 2> sides{mesh_.position(c), mesh_.position(d)};
     const double length = (q - p).norm();
     const double reach = k_crease_reach * std::min({length, (sides[0] - x).norm(), (sides[1] - x).norm()});
-    const std::optional<Vec3<double>> found = crease_point(field_, x, sides, reach, tolerance_);
+    const std::optional<Vec3<double>> found = crease_point(field_, x, sides, reach, reach, tolerance_);
     if (!found || (*found - x).norm() > k_crease_reach * length) return std::nullopt;
     return found;
   }
