@@ -17,6 +17,7 @@
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
 #include "engine/random.h"
+#include "tests/support/samples.h"
 
 using namespace abut;
 
@@ -189,10 +190,10 @@ TEST_CASE("shape_surface: a frame, a U, an L and a box with a notch have the edg
 }
 
 TEST_CASE("shape_surface: random unions and differences of boxes along the axes, flush ones too, are exact",
-          "[collision][property]") {
-  const int seed = GENERATE(range(0, 25));
+          "[collision][property][nightly]") {
+  const std::uint64_t seed = GENERATE(from_range(test::seeds(100)));
   constexpr double k_step = 0.05;
-  Random random(static_cast<std::uint64_t>(3000 + seed));
+  Random random(3000 + seed);
   const auto multiple = [&](double lower, double upper) {
     return k_step * std::round(random.uniform(lower, upper) / k_step);
   };
@@ -221,9 +222,9 @@ TEST_CASE("shape_surface: random unions and differences of boxes along the axes,
 }
 
 TEST_CASE("shape_surface: edges of random unions and differences of primitives in any pose lie on them",
-          "[collision][property]") {
-  const int seed = GENERATE(range(0, 25));
-  Random random(static_cast<std::uint64_t>(4000 + seed));
+          "[collision][property][nightly]") {
+  const std::uint64_t seed = GENERATE(from_range(test::seeds(100)));
+  Random random(4000 + seed);
   Shape shape;
   const int count = 2 + static_cast<int>(random.integer(2));
   for (int i = 0; i < count; ++i) {
