@@ -60,7 +60,8 @@ bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double toler
 /// along the creases of a smooth union, without slivers. No step may turn a triangle away from grad d.
 ///
 /// Sharp creases and corners of the surface (with_creases()) are creases and corners of the mesh: no edge crosses them,
-/// their vertices lie on them, and corners all stay, so that there may be more vertices than asked for.
+/// their vertices lie on them, and corners all stay, and creases are split whose chords lie in the air by more than 3e-4 of the size, so that there may be
+/// up to half more vertices than asked for.
 /// (Distance is measured from the fine surface, as by Hoppe et al. (1993), "Mesh optimization": d at points
 /// of the mesh would not miss a limb that the mesh has lost.)
 ///

@@ -16,14 +16,16 @@
 namespace abut {
 namespace {
 
-constexpr double k_min_cosine = 0.3;      // between the normals of triangle and surface
-constexpr double k_least_quality = 1e-6;  // worse triangles cost no more, so they can be mended
-constexpr double k_crease_reach = 0.25;   // of its length, around a crease
-constexpr double k_first_slide = 0.2;     // of the mean length of a vertex' edges
-constexpr double k_outlier_weight = 0.1;  // of the fourth power of the distance
-constexpr double k_min_gain = 1e-3;       // what a change must bring to be made
-constexpr double k_surplus = 1.05;        // times the vertices wanted: with more, none is added
-constexpr double k_settled = 2e-3;        // relative gain of a round that is the last
+constexpr double k_min_cosine = 0.3;       // between the normals of triangle and surface
+constexpr double k_least_quality = 1e-6;   // worse triangles cost no more, so they can be mended
+constexpr double k_highest_bridge = 3e-4;  // chord of a crease above the surface, by the size
+constexpr double k_most_vertices = 1.5;    // times those wanted, with what such chords are split by
+constexpr double k_crease_reach = 0.25;    // of its length, around a crease
+constexpr double k_first_slide = 0.2;      // of the mean length of a vertex' edges
+constexpr double k_outlier_weight = 0.1;   // of the fourth power of the distance
+constexpr double k_min_gain = 1e-3;        // what a change must bring to be made
+constexpr double k_surplus = 1.05;         // times the vertices wanted: with more, none is added
+constexpr double k_settled = 2e-3;         // relative gain of a round that is the last
 
 using Corners = std::array<Vec3<double>, 3>;
 
@@ -59,7 +61,8 @@ class SurfaceRefiner {
                  double tolerance, EditableMesh& mesh)
       : field_(field), samples_(samples), options_(options), tolerance_(tolerance), mesh_(mesh) {
     const Vec3<double> extents = samples.rowwise().maxCoeff() - samples.rowwise().minCoeff();
-    least_squared_distance_ = std::pow(1e-6 * extents.maxCoeff(), 2);
+    size_ = extents.maxCoeff();
+    least_squared_distance_ = std::pow(1e-6 * size_, 2);
     squared_distances_.resize(static_cast<std::size_t>(samples.cols()));
     set_scales();
     slide_steps_.assign(static_cast<std::size_t>(mesh_.vertex_slots()), k_first_slide);
@@ -96,6 +99,7 @@ class SurfaceRefiner {
     flip_edges();
     slide_vertices(10);
     flip_edges();
+    split_bridges();
   }
 
  private:
@@ -114,6 +118,23 @@ class SurfaceRefiner {
     mean_squared_distance_ =
         std::max(assign_all_samples() / static_cast<double>(samples_.cols()), least_squared_distance_);
     set_energies();
+  }
+
+  /// Splits creases whose chords lie in the air, as those of the rim of a hole: what fits into the hole is to find room.
+  void split_bridges() {
+    const double most = k_highest_bridge * size_;
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (const auto& [a, b] : mesh_.edges()) {
+        if (!mesh_.is_crease(a, b) || mesh_.vertex_count() >= k_most_vertices * options_.vertices ||
+            field_(0.5 * (mesh_.position(a) + mesh_.position(b))).distance <= most)
+          continue;
+        const std::optional<Vec3<double>> middle = on_crease(a, b, 0.5);
+        if (!middle) continue;
+        mesh_.split(a, b, *middle);
+        is_done = false;
+      }
+    }
   }
 
   // What a patch costs -------------------------------------------------------------------------------------
@@ -525,7 +546,7 @@ class SurfaceRefiner {
   SurfaceMeshOptions options_;
   double tolerance_;
   EditableMesh& mesh_;
-  double mean_area_ = 0.0, mean_squared_distance_ = 0.0, sample_weight_ = 0.0;
+  double size_ = 0.0, mean_area_ = 0.0, mean_squared_distance_ = 0.0, sample_weight_ = 0.0;
   double least_squared_distance_ = 0.0;  // that is taken for the mean; a mesh may be exact
   std::vector<std::vector<int>> samples_of_triangle_;
   std::vector<double> squared_distances_;  // of the samples, when all were given to triangles
