@@ -17,14 +17,14 @@ constexpr double k_least_determinant = 0.01;  // of the Gram matrix of normals: 
 constexpr double k_kept_angle = 0.7;          // part of the angle that stays from one reach to the next
 constexpr double k_zoom = 0.25;
 constexpr int k_most_zooms = 16;
-constexpr double k_rounding = 1.0 / 32.0;  // of a crease at most, by the mean length of edges
-constexpr double k_least_reach = 1e7;      // times the tolerance
-constexpr double k_farthest = 3.0;         // point of a crease from where it was looked for, by the reach
-constexpr double k_on_surface = 0.05;      // distance of such a point from the surface, by the reach
+constexpr double k_most_rounding = 1.0 / 32.0;  // of a crease at most, by the mean length of edges
+constexpr double k_least_reach = 1e7;           // times the tolerance
+constexpr double k_farthest = 3.0;     // point of a crease from where it was looked for, by the reach
+constexpr double k_at_surface = 0.05;  // distance of such a point from the surface, by the reach
 constexpr double k_angle_of_faces =
     0.6;  // of the normals at an edge that is split in search of a third face [rad]
 constexpr int k_rounds_of_crossings = 3, k_sweeps = 10;
-constexpr double k_least_cosine = 0.3;   // of a triangle's normal and that of the surface
+constexpr double k_least_facing = 0.3;   // of a triangle's normal and that of the surface
 constexpr double k_least_height = 1e-4;  // of a triangle, by its longest side
 constexpr double k_folded_cosine = 0.5;  // of the angle at which a crease goes back
 constexpr double k_beside = 0.1;  // distance from a crease at which its faces are looked for, by the reach
@@ -100,7 +100,7 @@ std::optional<Vec3<double>> crease_point(const SurfaceField& field, const Vec3<d
     found += *step;
   }
   if (s > k_zoom * rounding || (found - x).norm() > k_farthest * reach) return std::nullopt;
-  if (!(std::abs(field(found).distance) <= k_on_surface * reach)) return std::nullopt;
+  if (!(std::abs(field(found).distance) <= k_at_surface * reach)) return std::nullopt;
   Vec3<double> projected = found;
   if (project_to_surface(field, projected, tolerance)) found = projected;
   return found;
@@ -133,7 +133,7 @@ class Untangler {
         std::max({(x[1] - x[0]).squaredNorm(), (x[2] - x[1]).squaredNorm(), (x[0] - x[2]).squaredNorm()});
     if (!(normal.norm() > k_least_height * longest)) return true;
     const Vec3<double> gradient = field_((x[0] + x[1] + x[2]) / 3.0).gradient;
-    return !(normal.dot(gradient) >= k_least_cosine * normal.norm() * gradient.norm());
+    return !(normal.dot(gradient) >= k_least_facing * normal.norm() * gradient.norm());
   }
   [[nodiscard]] Corners corners(int t) const {
     const EditableMesh::Triangle& v = mesh_.triangle(t);
@@ -241,7 +241,7 @@ class CreaseInserter {
     const double reach = 0.5 * (p - q).norm();
     for (const double part : {0.5, 0.3, 0.7, 0.1, 0.9}) {
       if (const auto x = crease_point(field_, p + part * (q - p), std::array{p, q}, reach,
-                                      k_rounding * mean_length_, tolerance_))
+                                      k_most_rounding * mean_length_, tolerance_))
         return x;
     }
     // Beyond a corner the face of one end is not where that end is: across an outer crease, or an inner one.
@@ -265,7 +265,7 @@ class CreaseInserter {
             angle_between(at_sides->normals[1], n) > k_least_angle)
           continue;
         if (const auto found =
-                crease_point(field_, x, sides, k_beside * reach, k_rounding * mean_length_, tolerance_))
+                crease_point(field_, x, sides, k_beside * reach, k_most_rounding * mean_length_, tolerance_))
           return found;
       }
     }
@@ -325,7 +325,7 @@ class CreaseInserter {
     // The third corner of both of the triangles that lie between the hub and the others.
     const std::optional<int> inner = common_neighbor(hub, others[0], others[1], t);
     std::optional<Vec3<double>> x =
-        crease_point(field_, middle, sides, reach, k_rounding * mean_length_, tolerance_);
+        crease_point(field_, middle, sides, reach, k_most_rounding * mean_length_, tolerance_);
     if (!x) {
       TangentPlanes planes;
       planes.count = 3;
@@ -334,7 +334,7 @@ class CreaseInserter {
         planes.offsets[k] = planes.normals[k].dot(sides[k]);
       }
       if (const auto step = planes.step_from(middle); step && step->norm() < k_farthest * reach)
-        x = crease_point(field_, middle + *step, sides, k_beside * reach, k_rounding * mean_length_,
+        x = crease_point(field_, middle + *step, sides, k_beside * reach, k_most_rounding * mean_length_,
                          tolerance_);
     }
     if (!x || !inner) {

@@ -59,9 +59,9 @@ bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double toler
 /// flips edges, and slides vertices along the surface. So vertices gather where the surface bends and line up
 /// along the creases of a smooth union, without slivers. No step may turn a triangle away from grad d.
 ///
-/// Sharp creases and corners of the surface (with_creases()) are creases and corners of the mesh: no edge crosses them,
-/// their vertices lie on them, and corners all stay, and creases are split whose chords lie in the air by more than 3e-4 of the size, so that there may be
-/// up to half more vertices than asked for.
+/// Sharp creases and corners of the surface (with_creases()) are creases and corners of the mesh: no edge crosses
+/// them, and their vertices lie on them. Corners all stay, and creases whose chords lie in the air by more than 3e-4
+/// of the size are split, so that there may be up to half more vertices than asked for, or more with many corners.
 /// (Distance is measured from the fine surface, as by Hoppe et al. (1993), "Mesh optimization": d at points
 /// of the mesh would not miss a limb that the mesh has lost.)
 ///
