@@ -1,14 +1,32 @@
 #include "collision/fitting/editable_mesh.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/check.h"
 
 namespace abut {
+namespace {
 
-EditableMesh::EditableMesh(const TriangleMesh& mesh) {
+void insert_sorted(std::vector<int>& list, int v) {
+  const auto place = std::lower_bound(list.begin(), list.end(), v);
+  if (place == list.end() || *place != v) list.insert(place, v);
+}
+
+void erase_sorted(std::vector<int>& list, int v) {
+  const auto place = std::lower_bound(list.begin(), list.end(), v);
+  if (place != list.end() && *place == v) list.erase(place);
+}
+
+}  // namespace
+
+EditableMesh::EditableMesh(const TriangleMesh& mesh) : EditableMesh(CreasedMesh{mesh, {}}) {}
+
+EditableMesh::EditableMesh(const CreasedMesh& creased) {
+  const TriangleMesh& mesh = creased.mesh;
   require_closed_surface(mesh, "mesh to be edited");
   incident_.resize(static_cast<std::size_t>(mesh.vertex_count()));
+  creases_.resize(incident_.size());
   for (int v = 0; v < mesh.vertex_count(); ++v) positions_.emplace_back(mesh.vertices.col(v));
   for (const Eigen::Vector3i& t : mesh.triangles) {
     for (const int v : t)
@@ -16,10 +34,14 @@ EditableMesh::EditableMesh(const TriangleMesh& mesh) {
     triangles_.push_back({t[0], t[1], t[2]});
   }
   vertex_count_ = mesh.vertex_count();
+  for (const auto& [a, b] : creased.creases) mark_crease(a, b);
 }
 
-TriangleMesh EditableMesh::mesh() const {
-  TriangleMesh mesh;
+TriangleMesh EditableMesh::mesh() const { return creased_mesh().mesh; }
+
+CreasedMesh EditableMesh::creased_mesh() const {
+  CreasedMesh creased;
+  TriangleMesh& mesh = creased.mesh;
   mesh.vertices.resize(3, vertex_count_);
   std::vector<int> new_number(positions_.size(), -1);
   int count = 0;
@@ -33,7 +55,35 @@ TriangleMesh EditableMesh::mesh() const {
     const auto number = [&](std::size_t i) { return new_number[static_cast<std::size_t>(t[i])]; };
     mesh.triangles.emplace_back(number(0), number(1), number(2));
   }
-  return mesh;
+  for (int v = 0; v < vertex_slots(); ++v) {
+    for (const int other : creases_of(v)) {
+      if (v < other)
+        creased.creases.emplace_back(new_number[static_cast<std::size_t>(v)],
+                                     new_number[static_cast<std::size_t>(other)]);
+    }
+  }
+  return creased;
+}
+
+void EditableMesh::mark_crease(int a, int b) {
+  ABUT_ASSERT(triangles_of_edge(a, b)[0] >= 0);
+  insert_sorted(creases_[static_cast<std::size_t>(a)], b);
+  insert_sorted(creases_[static_cast<std::size_t>(b)], a);
+}
+
+bool EditableMesh::is_crease(int a, int b) const {
+  return std::binary_search(creases_of(a).begin(), creases_of(a).end(), b);
+}
+
+EditableMesh::Survivor EditableMesh::survivor(int a, int b) const {
+  if (!is_on_crease(a) && !is_on_crease(b)) return Survivor::any;
+  if (!is_on_crease(b)) return Survivor::first;
+  if (!is_on_crease(a)) return Survivor::second;
+  if (!is_crease(a, b) || (is_corner(a) && is_corner(b))) return Survivor::none;
+  // Two creases must not become one.
+  const auto has_common = [&](int v) { return v != a && is_crease(v, b); };
+  if (std::any_of(creases_of(a).begin(), creases_of(a).end(), has_common)) return Survivor::none;
+  return is_corner(a) ? Survivor::first : is_corner(b) ? Survivor::second : Survivor::along_crease;
 }
 
 int EditableMesh::next(int t, int v) const {
@@ -114,10 +164,17 @@ void EditableMesh::collapse(int a, int b) {
   }
   std::sort(of_a.begin(), of_a.end());
   incident_[static_cast<std::size_t>(b)].clear();
+  for (const int v : std::exchange(creases_[static_cast<std::size_t>(b)], {})) {
+    erase_sorted(creases_[static_cast<std::size_t>(v)], b);
+    if (v == a) continue;
+    insert_sorted(creases_[static_cast<std::size_t>(v)], a);
+    insert_sorted(creases_[static_cast<std::size_t>(a)], v);
+  }
   --vertex_count_;
 }
 
 bool EditableMesh::can_flip(int a, int b) const {
+  if (is_crease(a, b)) return false;
   const auto [c, d] = opposite(a, b);
   return c != d && triangles_of(a).size() > 3 && triangles_of(b).size() > 3 && triangles_of_edge(c, d)[0] < 0;
 }
@@ -152,6 +209,13 @@ int EditableMesh::split(int a, int b, const Vec3<double>& position) {
     incident_[static_cast<std::size_t>(u)].push_back(t);  // the largest numbers so far, so still ascending
   }
   incident_.push_back({std::min(left, right), std::max(left, right), new_left, new_right});
+  creases_.emplace_back();
+  if (is_crease(a, b)) {
+    erase_sorted(creases_[static_cast<std::size_t>(a)], b);
+    erase_sorted(creases_[static_cast<std::size_t>(b)], a);
+    mark_crease(a, v);
+    mark_crease(v, b);
+  }
   ++vertex_count_;
   return v;
 }

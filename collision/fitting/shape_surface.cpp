@@ -14,6 +14,7 @@
 
 #include "collision/fitting/marching_cubes.h"
 #include "collision/fitting/surface_cache.h"
+#include "collision/fitting/surface_creases.h"
 #include "collision/fitting/surface_mesh.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
@@ -25,6 +26,8 @@ namespace {
 constexpr double k_cells = 64.0, k_cells_of_thin = 80.0;  // along the longest side; of a thin shape
 constexpr double k_most_cells = 160.0;                    // along any side
 constexpr double k_cells_of_thickness = 8.0;              // of the thinnest primitive
+constexpr double k_sharp_smoothing = 1e-8;                // of the size
+constexpr double k_most_of_default = 1.01;                // smoothing of a union that is meant to be sharp
 constexpr int k_rounds = 3;  // of refinement: a scene is not to wait for the last tenth
 
 /// Spacings of a grid along each axis [m] that show how thin every added primitive is: along each of them the
@@ -64,6 +67,30 @@ TriangleMesh fine_surface(const ShapeSdf& sdf, const Vec3<double>& spacings) {
       field, grid_around(box, static_cast<int>(std::lround(box.sizes().maxCoeff() / longest))));
   mesh.vertices = back.asDiagonal() * mesh.vertices;
   return mesh;
+}
+
+/// The distance from the solid without the smoothing of its union (the log-sum-exp with 1e-8 of the size), the primitives
+/// being as they are: where these meet its surface has sharp creases, and flat faces are flat up to there.
+SurfaceField sharp_field(const ShapeSdf& sdf) {
+  const double tau = k_sharp_smoothing * sdf.bounds().sizes().maxCoeff();
+  return [&sdf, tau](const Vec3<double>& x) {
+    const std::vector<PreparedPrimitive<double>>& primitives = sdf.primitives<double>();
+    UnionSum<SdfOrder::gradient, double> added(tau), subtracted(tau);
+    for (std::size_t i = 0; i < primitives.size(); ++i)
+      (i < at(sdf.added()) ? added : subtracted)
+          .add(primitive_sample<SdfOrder::gradient, double>(primitives[i], sdf.distance_mode(), x));
+    if (!sdf.has_rims()) return added.result();
+    return smooth_difference<SdfOrder::gradient, double>(added.result(), subtracted.result(), tau);
+  };
+}
+
+/// The surface that is meshed: without smoothing where that is so little that sharp creases are meant.
+SurfaceField surface_field(const ShapeSdf& sdf, const Shape& shape) {
+  const double size = sdf.bounds().sizes().maxCoeff();
+  if (shape.primitives.size() > 1 &&
+      shape.union_smoothing <= k_most_of_default * default_union_smoothing(shape, size))
+    return sharp_field(sdf);
+  return [&sdf](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
 }
 
 /// The numbers that a surface depends on.
@@ -107,16 +134,17 @@ ShapeSurface make_shape_surface(const Shape& given) {
       return a.triangle_count() < b.triangle_count();
     });
   }
-  const SurfaceField field = [&](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
-  const double tolerance = 1e-9 * sdf.bounds().sizes().maxCoeff();
-  ShapeSurface surface;
-  surface.union_smoothing = shape.union_smoothing;
-  surface.mesh = make_surface_mesh(field, fine, {.rounds = k_rounds});
+  const SurfaceField field = surface_field(sdf, shape);
+  const double tolerance = projection_tolerance(sdf.bounds().sizes().maxCoeff());
   for (int v = 0; v < fine.vertex_count(); ++v) {
     Vec3<double> x = fine.vertices.col(v);
     if (project_to_surface(field, x, tolerance)) fine.vertices.col(v) = x;
   }
-  surface.of_unit_density = mass_properties(fine, 1.0);
+  const CreasedMesh creased = with_creases(field, fine, tolerance);
+  ShapeSurface surface;
+  surface.union_smoothing = shape.union_smoothing;
+  surface.mesh = make_surface_mesh(field, creased, {.rounds = k_rounds});
+  surface.of_unit_density = mass_properties(creased.mesh, 1.0);
   return surface;
 }
 

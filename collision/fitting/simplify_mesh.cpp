@@ -41,11 +41,11 @@ Quadric operator+(const Quadric& p, const Quadric& q) { return {p.A + q.A, p.b +
 
 class Simplifier {
  public:
-  explicit Simplifier(const TriangleMesh& mesh)
-      : mesh_(mesh),
-        quadrics_(static_cast<std::size_t>(mesh.vertex_count())),
-        stamps_(static_cast<std::size_t>(mesh.vertex_count()), 0) {
-    for (const Eigen::Vector3i& t : mesh.triangles) {
+  explicit Simplifier(const CreasedMesh& creased)
+      : mesh_(creased),
+        quadrics_(static_cast<std::size_t>(creased.mesh.vertex_count())),
+        stamps_(static_cast<std::size_t>(creased.mesh.vertex_count()), 0) {
+    for (const Eigen::Vector3i& t : creased.mesh.triangles) {
       const Vec3<double> a = mesh_.position(t[0]), b = mesh_.position(t[1]), c = mesh_.position(t[2]);
       const Vec3<double> normal = (b - a).cross(c - a);
       const double twice_area = normal.norm();
@@ -55,19 +55,24 @@ class Simplifier {
     }
   }
 
-  TriangleMesh run(int vertices) {
+  CreasedMesh run(int vertices) {
     for (const double min_quality : {0.1, 0.02, 0.0}) {
       for (const auto& [a, b] : mesh_.edges()) push(a, b);
       while (mesh_.vertex_count() > vertices && !queue_.empty()) {
         const Candidate candidate = queue_.top();
         queue_.pop();
         if (!is_current(candidate)) continue;
-        if (mesh_.can_collapse(candidate.a, candidate.b)) {
+        const Survivor survivor = mesh_.survivor(candidate.a, candidate.b);
+        if (survivor != candidate.survivor) {
+          push(candidate.a, candidate.b);
+          continue;
+        }
+        if (survivor != Survivor::none && mesh_.can_collapse(candidate.a, candidate.b)) {
           if (keeps_shape(candidate, min_quality)) {
             collapse(candidate);
             continue;
           }
-          if (candidate.place == Place::best)
+          if (candidate.place == Place::best && survivor == Survivor::any)
             push(candidate.a, candidate.b, Place::middle);  // not as good, but it may be allowed
         }
         refused_.insert(number_of(candidate.a, candidate.b));
@@ -76,11 +81,15 @@ class Simplifier {
       refused_.clear();
       if (mesh_.vertex_count() <= vertices) break;
     }
-    return mesh_.mesh();
+    return mesh_.creased_mesh();
   }
 
  private:
-  enum class Place { best, middle };  ///< of the vertex that an edge collapses to
+  using Survivor = EditableMesh::Survivor;
+  enum class Place {
+    best,
+    middle
+  };  ///< of the vertex that an edge collapses to, where the surface is smooth
 
   struct Candidate {
     double cost;
@@ -88,6 +97,7 @@ class Simplifier {
     std::array<int, 2> stamps;  // of a and b when the cost was found
     Vec3<double> position;
     Place place;
+    Survivor survivor;                              // when the cost was found
     bool operator<(const Candidate& other) const {  // the cheapest is on top of the queue; ties by number
       return std::tie(other.cost, other.a, other.b) < std::tie(cost, a, b);
     }
@@ -104,15 +114,22 @@ class Simplifier {
   void push(int a, int b, Place place = Place::best) {
     const Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
     Quadric sum = quadric(a) + quadric(b);
-    sum.add_point(middle, 1e-3 * sum.A.trace() + std::numeric_limits<double>::min());
+    const Survivor survivor = mesh_.survivor(a, b);
+    if (survivor == Survivor::any)
+      sum.add_point(middle, 1e-3 * sum.A.trace() + std::numeric_limits<double>::min());
     Vec3<double> position = middle;
-    if (place == Place::best) {
+    if (survivor != Survivor::any) {
+      const bool is_second =
+          survivor == Survivor::second ||
+          (survivor == Survivor::along_crease && sum(mesh_.position(b)) < sum(mesh_.position(a)));
+      position = mesh_.position(is_second ? b : a);
+    } else if (place == Place::best) {
       // Nearly flat surroundings would put it anywhere along the surface.
       const Vec3<double> best = sum.A.ldlt().solve(sum.b), step = best - middle;
       const double reach = (mesh_.position(a) - mesh_.position(b)).norm();
       if (step.allFinite()) position += std::min(1.0, reach / std::max(step.norm(), 1e-300)) * step;
     }
-    queue_.push({sum(position), a, b, {stamp(a), stamp(b)}, position, place});
+    queue_.push({sum(position), a, b, {stamp(a), stamp(b)}, position, place, survivor});
   }
 
   /// No triangle around the edge turns by more than 70 degrees, and the worst of them becomes no sliver (or
@@ -124,9 +141,10 @@ class Simplifier {
       const int other = v == candidate.a ? candidate.b : candidate.a;
       for (const int t : mesh_.triangles_of(v)) {
         std::array<Vec3<double>, 3> before, after;
-        bool goes = false;
+        bool goes = false, is_near_crease = false;
         for (std::size_t i = 0; i < 3; ++i) {
           const int u = mesh_.triangle(t)[i];
+          is_near_crease = is_near_crease || mesh_.is_on_crease(u);
           goes = goes || u == other;
           before[i] = mesh_.position(u);
           after[i] = u == v ? candidate.position : before[i];
@@ -135,9 +153,13 @@ class Simplifier {
         worst_before = std::min(worst_before, quality);
         if (goes) continue;
         worst_after = std::min(worst_after, triangle_quality(after[0], after[1], after[2]));
-        if (quality < k_sliver) continue;  // its normal says nothing; marching cubes make many
         const Vec3<double> m = (before[1] - before[0]).cross(before[2] - before[0]);
         const Vec3<double> n = (after[1] - after[0]).cross(after[2] - after[0]);
+        if (quality <
+            k_sliver) {  // marching cubes make many whose normal says nothing; beside a crease it does
+          if (is_near_crease && m.dot(n) < 0.0) return false;
+          continue;
+        }
         if (m.dot(n) < k_min_cosine * m.norm() * n.norm()) return false;
       }
     }
@@ -145,7 +167,7 @@ class Simplifier {
   }
 
   void collapse(const Candidate& candidate) {
-    const auto& [cost, a, b, stamps, position, place] = candidate;
+    const auto& [cost, a, b, stamps, position, place, survivor] = candidate;
     mesh_.collapse(a, b);
     mesh_.set_position(a, position);
     quadric(a) = quadric(a) + quadric(b);
@@ -175,9 +197,13 @@ class Simplifier {
 
 }  // namespace
 
-TriangleMesh simplify_mesh(const TriangleMesh& mesh, int vertices) {
+CreasedMesh simplify_mesh(const CreasedMesh& mesh, int vertices) {
   require(vertices >= 4, "a closed surface has at least 4 vertices");
   return Simplifier(mesh).run(vertices);
+}
+
+TriangleMesh simplify_mesh(const TriangleMesh& mesh, int vertices) {
+  return simplify_mesh(CreasedMesh{mesh, {}}, vertices).mesh;
 }
 
 }  // namespace abut

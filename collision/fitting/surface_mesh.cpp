@@ -11,6 +11,7 @@
 
 #include "collision/fitting/editable_mesh.h"
 #include "collision/fitting/simplify_mesh.h"
+#include "collision/fitting/surface_creases.h"
 #include "collision/fitting/surface_refiner.h"
 #include "collision/fitting/triangle_bvh.h"
 #include "engine/check.h"
@@ -21,6 +22,7 @@ namespace {
 constexpr double k_projection_tolerance = 1e-12;  // of the size; reached up to rounding
 constexpr double k_accepted_distance = 1e-9;      // of the size
 constexpr int k_first_reduction = 2;              // times the vertices wanted: the rest is done with care
+constexpr double k_most_corners = 0.5;            // of the vertices
 constexpr int k_samples_per_vertex = 20;          // of the fine mesh, that stand for the surface at most
 
 double enclosed_volume(const TriangleMesh& mesh) {
@@ -30,6 +32,16 @@ double enclosed_volume(const TriangleMesh& mesh) {
     volume += a.dot(b.cross(c)) / 6.0;
   }
   return volume;
+}
+
+/// Corners stay: with many of them, as of a surface that is rough, none would be left for the rest.
+bool has_few_corners(const CreasedMesh& creased, int vertices) {
+  std::vector<int> creases_of(static_cast<std::size_t>(creased.mesh.vertex_count()), 0);
+  for (const auto& [a, b] : creased.creases) {
+    for (const int v : {a, b}) ++creases_of[static_cast<std::size_t>(v)];
+  }
+  return std::count_if(creases_of.begin(), creases_of.end(), [](int count) { return count > 2; }) <=
+         k_most_corners * vertices;
 }
 
 void measure_distance_from(const TriangleMesh& reference, const TriangleMesh& mesh,
@@ -46,6 +58,8 @@ void measure_distance_from(const TriangleMesh& reference, const TriangleMesh& me
 }
 
 }  // namespace
+
+double projection_tolerance(double size) { return k_projection_tolerance * size; }
 
 bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double tolerance) {
   SdfSample<double> at = field(x);
@@ -117,9 +131,24 @@ std::vector<TriangleMesh> connected_components(const TriangleMesh& mesh) {
 
 TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fine,
                                const SurfaceMeshOptions& options) {
+  return make_surface_mesh(field, with_creases(field, fine, projection_tolerance(largest_extent(fine))),
+                           options);
+}
+
+TriangleMesh make_surface_mesh(const SurfaceField& field, const CreasedMesh& creased,
+                               const SurfaceMeshOptions& options) {
+  const TriangleMesh& fine = creased.mesh;
   const double size = largest_extent(fine);
-  TriangleMesh coarse = simplify_mesh(fine, k_first_reduction * options.vertices);
+  CreasedMesh reduced = has_few_corners(creased, options.vertices)
+                            ? simplify_mesh(creased, k_first_reduction * options.vertices)
+                            : simplify_mesh(CreasedMesh{fine, {}}, k_first_reduction * options.vertices);
+  TriangleMesh& coarse = reduced.mesh;
+  std::vector<bool> is_on_crease(static_cast<std::size_t>(coarse.vertex_count()), false);
+  for (const auto& [a, b] : reduced.creases) {
+    for (const int v : {a, b}) is_on_crease[static_cast<std::size_t>(v)] = true;
+  }
   for (int v = 0; v < coarse.vertex_count(); ++v) {
+    if (is_on_crease[static_cast<std::size_t>(v)]) continue;
     Vec3<double> x = coarse.vertices.col(v);
     if (!project_to_surface(field, x, k_projection_tolerance * size)) {
       const auto is_near = [&] { return std::abs(field(x).distance) <= k_accepted_distance * size; };
@@ -141,7 +170,8 @@ TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fi
   const int stride = 1 + (fine.vertex_count() - 1) / (k_samples_per_vertex * options.vertices);
   Points samples(3, (fine.vertex_count() + stride - 1) / stride);
   for (Eigen::Index i = 0; i < samples.cols(); ++i) samples.col(i) = fine.vertices.col(i * stride);
-  EditableMesh mesh(coarse);
+  EditableMesh mesh(reduced);
+  if (!reduced.creases.empty()) untangle(field, mesh);
   refine_surface(field, samples, options, k_projection_tolerance * size, mesh);
   return mesh.mesh();
 }

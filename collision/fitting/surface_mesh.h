@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "collision/fitting/editable_mesh.h"
 #include "collision/fitting/marching_cubes.h"
 #include "collision/sdf/sdf_sample.h"
 #include "engine/mesh.h"
@@ -39,6 +40,9 @@ struct SurfaceReport {
 /// Returns whether it got there, in at most 50 steps.
 bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double tolerance);
 
+/// The tolerance with which meshes of surfaces of this size are made [m]: that of rounding.
+[[nodiscard]] double projection_tolerance(double size);
+
 /// The parts of a mesh that share no vertex, the one with the largest enclosed volume first.
 [[nodiscard]] std::vector<TriangleMesh> connected_components(const TriangleMesh& mesh);
 
@@ -54,12 +58,19 @@ bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double toler
 /// takes vertices from where they matter least to where they matter most (a collapse and a split at a time),
 /// flips edges, and slides vertices along the surface. So vertices gather where the surface bends and line up
 /// along the creases of a smooth union, without slivers. No step may turn a triangle away from grad d.
+///
+/// Sharp creases and corners of the surface (with_creases()) are creases and corners of the mesh: no edge crosses
+/// them, and their vertices lie on them. Corners all stay, and creases whose chords lie in the air by more than 3e-4
+/// of the size are split, so that there may be up to half more vertices than asked for, or more with many corners.
 /// (Distance is measured from the fine surface, as by Hoppe et al. (1993), "Mesh optimization": d at points
 /// of the mesh would not miss a limb that the mesh has lost.)
 ///
 /// The result depends on the arguments alone. Throws std::invalid_argument if `fine` is not a closed surface,
 /// or if some vertex cannot be brought to |d| <= 1e-9 of the size.
 [[nodiscard]] TriangleMesh make_surface_mesh(const SurfaceField& field, const TriangleMesh& fine,
+                                             const SurfaceMeshOptions& options);
+/// With creases that were found before.
+[[nodiscard]] TriangleMesh make_surface_mesh(const SurfaceField& field, const CreasedMesh& fine,
                                              const SurfaceMeshOptions& options);
 
 /// Measures a mesh against the field, and the distance to it from the vertices of `reference`, if that has

@@ -4,23 +4,28 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "collision/fitting/surface_creases.h"
 #include "collision/fitting/triangle_geometry.h"
 
 namespace abut {
 namespace {
 
-constexpr double k_min_cosine = 0.3;      // between the normals of triangle and surface
-constexpr double k_least_quality = 1e-6;  // worse triangles cost no more, so they can be mended
-constexpr double k_first_slide = 0.2;     // of the mean length of a vertex' edges
-constexpr double k_outlier_weight = 0.1;  // of the fourth power of the distance
-constexpr double k_min_gain = 1e-3;       // what a change must bring to be made
-constexpr double k_surplus = 1.05;        // times the vertices wanted: with more, none is added
-constexpr double k_settled = 2e-3;        // relative gain of a round that is the last
+constexpr double k_min_cosine = 0.3;       // between the normals of triangle and surface
+constexpr double k_least_quality = 1e-6;   // worse triangles cost no more, so they can be mended
+constexpr double k_highest_bridge = 3e-4;  // chord of a crease above the surface, by the size
+constexpr double k_most_vertices = 1.5;    // times those wanted, with what such chords are split by
+constexpr double k_crease_reach = 0.25;    // of its length, around a crease
+constexpr double k_first_slide = 0.2;      // of the mean length of a vertex' edges
+constexpr double k_outlier_weight = 0.1;   // of the fourth power of the distance
+constexpr double k_min_gain = 1e-3;        // what a change must bring to be made
+constexpr double k_surplus = 1.05;         // times the vertices wanted: with more, none is added
+constexpr double k_settled = 2e-3;         // relative gain of a round that is the last
 
 using Corners = std::array<Vec3<double>, 3>;
 
@@ -56,7 +61,8 @@ class SurfaceRefiner {
                  double tolerance, EditableMesh& mesh)
       : field_(field), samples_(samples), options_(options), tolerance_(tolerance), mesh_(mesh) {
     const Vec3<double> extents = samples.rowwise().maxCoeff() - samples.rowwise().minCoeff();
-    least_squared_distance_ = std::pow(1e-6 * extents.maxCoeff(), 2);
+    size_ = extents.maxCoeff();
+    least_squared_distance_ = std::pow(1e-6 * size_, 2);
     squared_distances_.resize(static_cast<std::size_t>(samples.cols()));
     set_scales();
     slide_steps_.assign(static_cast<std::size_t>(mesh_.vertex_slots()), k_first_slide);
@@ -93,6 +99,7 @@ class SurfaceRefiner {
     flip_edges();
     slide_vertices(10);
     flip_edges();
+    split_bridges();
   }
 
  private:
@@ -111,6 +118,23 @@ class SurfaceRefiner {
     mean_squared_distance_ =
         std::max(assign_all_samples() / static_cast<double>(samples_.cols()), least_squared_distance_);
     set_energies();
+  }
+
+  /// Splits creases whose chords lie in the air, as those of the rim of a hole: what fits into the hole is to find room.
+  void split_bridges() {
+    const double most = k_highest_bridge * size_;
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (const auto& [a, b] : mesh_.edges()) {
+        if (!mesh_.is_crease(a, b) || mesh_.vertex_count() >= k_most_vertices * options_.vertices ||
+            field_(0.5 * (mesh_.position(a) + mesh_.position(b))).distance <= most)
+          continue;
+        const std::optional<Vec3<double>> middle = on_crease(a, b, 0.5);
+        if (!middle) continue;
+        mesh_.split(a, b, *middle);
+        is_done = false;
+      }
+    }
   }
 
   // What a patch costs -------------------------------------------------------------------------------------
@@ -298,8 +322,10 @@ class SurfaceRefiner {
     }
   }
 
-  /// Pattern search along the surface: towards the middle of the neighbours, and four ways around.
+  /// Pattern search along the surface: towards the middle of the neighbours, and four ways around. On a crease, to
+  /// and fro along that.
   void slide(int v) {
+    if (mesh_.is_corner(v)) return;
     const Vec3<double> p = mesh_.position(v);
     const Vec3<double> normal = field_(p).gradient.normalized();
     Vec3<double> middle = Vec3<double>::Zero();
@@ -318,9 +344,20 @@ class SurfaceRefiner {
     const std::vector<Corners> old = patch.triangles;
     double best = patch.energy_before - k_min_gain * step;
     Vec3<double> best_position = p;
-    for (const Vec3<double>& way : {to_middle, first, Vec3<double>(-first), second, Vec3<double>(-second)}) {
-      Vec3<double> x = p + way;
-      if (!project_to_surface(field_, x, tolerance_) || (x - p).norm() > 2.0 * way.norm()) continue;
+    std::vector<Vec3<double>> places;
+    if (mesh_.is_on_crease(v)) {
+      for (const int u : mesh_.creases_of(v)) {
+        if (const auto x = on_crease(v, u, step)) places.push_back(*x);
+      }
+    } else {
+      for (const Vec3<double>& way :
+           {to_middle, first, Vec3<double>(-first), second, Vec3<double>(-second)}) {
+        Vec3<double> x = p + way;
+        if (project_to_surface(field_, x, tolerance_) && (x - p).norm() <= 2.0 * way.norm())
+          places.push_back(x);
+      }
+    }
+    for (const Vec3<double>& x : places) {
       for (std::size_t i = 0; i < triangles.size(); ++i) {
         const auto& of_triangle = mesh_.triangle(triangles[i]);
         for (std::size_t k = 0; k < 3; ++k) {
@@ -340,6 +377,18 @@ class SurfaceRefiner {
     assign(triangles, patch.samples);
   }
 
+  /// The point of the crease from a to b at that part of it.
+  [[nodiscard]] std::optional<Vec3<double>> on_crease(int a, int b, double part) const {
+    const Vec3<double>&p = mesh_.position(a), &q = mesh_.position(b), x = p + part * (q - p);
+    const auto [c, d] = mesh_.opposite(a, b);
+    const std::array<Vec3<double>, 2> sides{mesh_.position(c), mesh_.position(d)};
+    const double length = (q - p).norm();
+    const double reach = k_crease_reach * std::min({length, (sides[0] - x).norm(), (sides[1] - x).norm()});
+    const std::optional<Vec3<double>> found = crease_point(field_, x, sides, reach, reach, tolerance_);
+    if (!found || (*found - x).norm() > k_crease_reach * length) return std::nullopt;
+    return found;
+  }
+
   // Vertices that go from one place to another -------------------------------------------------------------
 
   /// A collapse, or a split, that could be done, and what it would do to the energy.
@@ -355,7 +404,8 @@ class SurfaceRefiner {
   /// To one of the ends or the middle; of an infinite energy if that would rise by more than `most`.
   [[nodiscard]] Change best_collapse(int a, int b, double most) const {
     Change best{k_infinity, a, b, mesh_.position(a)};
-    if (!mesh_.can_collapse(a, b)) return best;
+    const EditableMesh::Survivor survivor = mesh_.survivor(a, b);
+    if (survivor == EditableMesh::Survivor::none || !mesh_.can_collapse(a, b)) return best;
     const std::array<int, 2> gone = mesh_.triangles_of_edge(a, b);
     std::vector<int> all;
     for (const int v : {a, b}) {
@@ -370,9 +420,7 @@ class SurfaceRefiner {
     const std::vector<Corners> old = patch.triangles;
     patch.triangles.resize(kept);
 
-    Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
-    if (!project_to_surface(field_, middle, tolerance_)) middle = mesh_.position(a);
-    for (const Vec3<double>& p : {mesh_.position(a), mesh_.position(b), middle}) {
+    for (const Vec3<double>& p : places_of(a, b, survivor)) {
       for (std::size_t i = 0; i < kept; ++i) {
         const auto& of_triangle = mesh_.triangle(all[i]);
         for (std::size_t k = 0; k < 3; ++k) {
@@ -385,9 +433,28 @@ class SurfaceRefiner {
     return best;
   }
 
+  /// Where the vertex may be to which an edge collapses.
+  [[nodiscard]] std::vector<Vec3<double>> places_of(int a, int b, EditableMesh::Survivor survivor) const {
+    if (survivor == EditableMesh::Survivor::first) return {mesh_.position(a)};
+    if (survivor == EditableMesh::Survivor::second) return {mesh_.position(b)};
+    std::vector<Vec3<double>> places{mesh_.position(a), mesh_.position(b)};
+    if (const auto middle = middle_of(a, b)) places.push_back(*middle);
+    return places;
+  }
+
+  /// Of an edge, on the surface; of a crease, on that.
+  [[nodiscard]] std::optional<Vec3<double>> middle_of(int a, int b) const {
+    if (mesh_.is_crease(a, b)) return on_crease(a, b, 0.5);
+    Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));
+    if (!project_to_surface(field_, middle, tolerance_)) return std::nullopt;
+    return middle;
+  }
+
   [[nodiscard]] Change best_split(int a, int b) const {
-    Change best{k_infinity, a, b, 0.5 * (mesh_.position(a) + mesh_.position(b))};
-    if (!project_to_surface(field_, best.position, tolerance_)) return best;
+    Change best{k_infinity, a, b, mesh_.position(a)};
+    const std::optional<Vec3<double>> middle = middle_of(a, b);
+    if (!middle) return best;
+    best.position = *middle;
     const std::array<int, 2> triangles = mesh_.triangles_of_edge(a, b);
     const auto [c, d] = mesh_.opposite(a, b);
     Patch patch = patch_of(triangles);
@@ -479,7 +546,7 @@ class SurfaceRefiner {
   SurfaceMeshOptions options_;
   double tolerance_;
   EditableMesh& mesh_;
-  double mean_area_ = 0.0, mean_squared_distance_ = 0.0, sample_weight_ = 0.0;
+  double size_ = 0.0, mean_area_ = 0.0, mean_squared_distance_ = 0.0, sample_weight_ = 0.0;
   double least_squared_distance_ = 0.0;  // that is taken for the mean; a mesh may be exact
   std::vector<std::vector<int>> samples_of_triangle_;
   std::vector<double> squared_distances_;  // of the samples, when all were given to triangles

@@ -634,13 +634,18 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
 void require_points_on_surface(const Body& body, double tolerance) {
   if (body.shape.primitives.empty()) return;
   const ShapeSdf sdf(body.shape);
+  constexpr double k_most_meeting = 4.0;  // primitives at a crease, that its vertices may take to be sharp
+  const double rounding =
+      body.shape.union_smoothing *
+      std::log(std::min(static_cast<double>(body.shape.primitives.size()), k_most_meeting));
+  const double most = tolerance * body.size + rounding;
   for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
     const double off = sdf.distance<double>(body.contact_points.col(i)) + body.contact_radius;
-    if (!(std::abs(off) <= tolerance * body.size)) {
+    if (!(std::abs(off) <= most)) {
       throw std::invalid_argument(
           fmt::format("body '{}': contact point {} lies {:.3g} m off the surface of its signed distance "
                       "function (at most {:.3g} m)",
-                      body.name, i, off, tolerance * body.size));
+                      body.name, i, off, most));
     }
   }
 }

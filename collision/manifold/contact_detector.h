@@ -235,7 +235,8 @@ class ContactDetector {
 };
 
 /// Throws std::invalid_argument unless every contact point lies at -contact_radius of its own body's SDF,
-/// within `tolerance` of the body's size (names the body, the point and its distance).
+/// within `tolerance` of the body's size and what the smoothing tau of its union takes off a sharp crease, tau log k of
+/// k <= 4 primitives (names the body, the point and its distance).
 void require_points_on_surface(const Body& body, double tolerance = 1e-3);
 
 }  // namespace abut

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <optional>
 #include <utility>
 
@@ -169,6 +170,65 @@ void continue_into_solid(const Body& body, std::vector<MeshEdge>& edges) {
   }
 }
 
+/// Edges that follow each other.
+class EdgeChains {
+ public:
+  EdgeChains(const Points& vertices, const std::vector<MeshEdge>& edges)
+      : at_vertex_(static_cast<std::size_t>(vertices.cols())) {
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      const Vec3<double> along = (vertices.col(edges[e].end) - vertices.col(edges[e].start)).normalized();
+      at_vertex_[at(edges[e].start)].push_back({e, along});
+      at_vertex_[at(edges[e].end)].push_back({e, -along});
+    }
+  }
+
+  /// The least angle by which another edge turns off that goes on from the vertex at its end [rad]; pi: there is none.
+  [[nodiscard]] double turn(std::size_t edge, int vertex) const {
+    const std::vector<Leaving>& here = at_vertex_[at(vertex)];
+    const auto own = std::find_if(here.begin(), here.end(), [&](const Leaving& x) { return x.edge == edge; });
+    double least = std::numbers::pi;
+    for (const Leaving& other : here) {
+      if (other.edge == edge) continue;
+      least = std::min(least, std::atan2(own->direction.cross(other.direction).norm(),
+                                         -own->direction.dot(other.direction)));
+    }
+    return least;
+  }
+
+ private:
+  struct Leaving {
+    std::size_t edge;
+    Vec3<double> direction;
+  };
+  std::vector<std::vector<Leaving>> at_vertex_;
+};
+
+/// Leaves out edges of a mesh that lie in the air, above the surface of the solid.
+void leave_out_bridges(const Body& body, std::vector<MeshEdge>& edges) {
+  constexpr double k_sagittas = 2.5, k_errors = 3.0, k_least = 1e-3;  // the last by the size
+  const ShapeSdf sdf(body.shape);
+  const auto height = [&](const Vec3<double>& x) { return sdf.distance<double>(x) + body.contact_radius; };
+  double mean = 0.0;  // error of the mesh
+  for (const Eigen::Vector3i& t : body.mesh.triangles) {
+    const Vec3<double> sum =
+        body.contact_points.col(t[0]) + body.contact_points.col(t[1]) + body.contact_points.col(t[2]);
+    mean += std::abs(height(sum / 3.0)) / body.mesh.triangle_count();
+  }
+  const EdgeChains chains(body.contact_points, edges);
+  std::vector<MeshEdge> kept;
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    const MeshEdge& edge = edges[e];
+    const Vec3<double> a = body.contact_points.col(edge.start), b = body.contact_points.col(edge.end);
+    const double turn = std::min(chains.turn(e, edge.start), chains.turn(e, edge.end));
+    const double sagitta = 0.5 * (b - a).norm() * std::tan(turn / 4.0);
+    const double error = std::max({std::abs(height(a)), std::abs(height(b)), mean});
+    double highest = 0.0;
+    for (const double part : {0.25, 0.5, 0.75}) highest = std::max(highest, height(a + part * (b - a)));
+    if (highest <= k_sagittas * sagitta + k_errors * error + k_least * body.size) kept.push_back(edge);
+  }
+  edges = std::move(kept);
+}
+
 }  // namespace
 
 std::vector<MeshEdge> contact_edges(const Body& body) {
@@ -176,6 +236,7 @@ std::vector<MeshEdge> contact_edges(const Body& body) {
   if (edges.empty()) {
     if (!has_mesh_edges(body) || body.shape.primitives.empty()) return {};
     edges = mesh_edges(contact_mesh(body));
+    leave_out_bridges(body, edges);
     continue_into_solid(body, edges);
   }
   std::vector<int> valence(body.contact_areas.size(), 0);

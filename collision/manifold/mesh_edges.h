@@ -62,6 +62,10 @@ inline constexpr double k_flat_angle = 2e-3;
 /// its axis as the core of a rounded box without width: each has a quarter of the normals, so that their
 /// weights add up to 1.
 ///
+/// Edges in the air, as those of triangles across an inner corner, are left out: where the SDF at a quarter, half or
+/// three quarters of the edge exceeds 2.5 times the sagitta of an arc that turns as much as the edges do at its ends (by
+/// pi, where none goes on), and 3 times the error of its ends or the mean one of the mesh, and 0.1 % of the size.
+///
 /// Where an edge that goes on in its direction enters the solid or stays on its surface, as in the inner corner of a
 /// frame, no vertex is the closest feature: edges go on beyond such ends by 0.4 % of the body's size, a quarter
 /// of their length at most. A contact there is never nearer than the surface.

@@ -131,8 +131,10 @@ TEST_CASE("shape_surface: meshes are closed, with vertices on the surface; a sub
     Shape smoothed = shape;
     smoothed.union_smoothing = surface.union_smoothing;
     const ShapeSdf sdf(smoothed);
+    // Unions are meshed without their smoothing tau, which moves the surface of two primitives by tau log 2 at most.
+    const double most = shape.primitives.size() > 1 ? std::numbers::ln2 * surface.union_smoothing : 0.0;
     for (int v = 0; v < surface.mesh.vertex_count(); ++v)
-      REQUIRE(std::abs(sdf.distance<double>(surface.mesh.vertices.col(v))) < 1e-9);
+      REQUIRE(std::abs(sdf.distance<double>(surface.mesh.vertices.col(v))) < most + 1e-9);
     CHECK(mass_properties(surface.mesh, 1.0).volume == Approx(surface.of_unit_density.volume).epsilon(0.04));
   }
 }
