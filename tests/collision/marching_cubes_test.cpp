@@ -13,12 +13,11 @@
 #include "engine/mass_properties.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/meshes.h"
 
 using namespace abut;
 
 namespace {
-
-int euler_characteristic(const TriangleMesh& mesh) { return mesh.vertex_count() - mesh.triangle_count() / 2; }
 
 Shape single_superquadric(const Vec3<double>& axes, double eps1, double eps2) {
   Primitive primitive;
@@ -123,7 +122,7 @@ TEST_CASE("marching_cubes: the volume of a sphere converges with the square of t
   for (const int resolution : {10, 20, 40, 80}) {
     const TriangleMesh mesh = marching_cubes(sphere, grid_around(box, resolution));
     CHECK_NOTHROW(require_closed_surface(mesh, "mesh"));
-    CHECK(euler_characteristic(mesh) == 2);
+    CHECK(abut::test::euler_characteristic(mesh) == 2);
     const double error =
         exact - mass_properties(mesh, 1.0).volume;  // vertices on a convex surface: too small
     CAPTURE(resolution, error);
@@ -156,14 +155,14 @@ TEST_CASE("marching_cubes: a ring has genus one, whether a formula or a smooth u
       field_of([](const Vec3<double>& x) { return std::hypot(std::hypot(x.x(), x.y()) - 1.0, x.z()) - 0.3; });
   const Eigen::AlignedBox3d box(Vec3<double>(-1.3, -1.3, -0.3), Vec3<double>(1.3, 1.3, 0.3));
   const TriangleMesh from_formula = marching_cubes(torus, grid_around(box, 48));
-  CHECK(euler_characteristic(from_formula) == 0);
+  CHECK(abut::test::euler_characteristic(from_formula) == 0);
   CHECK(test::close(mass_properties(from_formula, 1.0).volume, 2.0 * std::pow(std::numbers::pi * 0.3, 2),
                     1e-2, 0.0));
 
   const ShapeSdf ring(ring_of_capsules(7));
   const TriangleMesh from_union = marching_cubes(field_of(ring), grid_around(ring.bounds(), 40));
   CHECK_NOTHROW(require_closed_surface(from_union, "mesh"));
-  CHECK(euler_characteristic(from_union) == 0);
+  CHECK(abut::test::euler_characteristic(from_union) == 0);
 }
 
 TEST_CASE("marching_cubes: triangles face the way of the gradient", "[collision][value]") {

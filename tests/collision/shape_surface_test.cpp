@@ -16,6 +16,7 @@
 #include "engine/scene_io.h"
 #include "engine/scene_writer.h"
 #include "tests/support/close.h"
+#include "tests/support/shapes.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace abut;
@@ -37,12 +38,6 @@ Primitive ball(double radius, const Vec3<double>& p = Vec3<double>::Zero()) {
   return primitive_of(PrimitiveKind::sphere, {radius}, p);
 }
 
-Shape shape_of(std::vector<Primitive> primitives) {
-  Shape shape;
-  shape.primitives = std::move(primitives);
-  return shape;
-}
-
 bool same(const ShapeSurface& a, const ShapeSurface& b) {
   return a.mesh.vertices == b.mesh.vertices && a.mesh.triangles == b.mesh.triangles &&
          a.of_unit_density.inertia == b.of_unit_density.inertia && a.union_smoothing == b.union_smoothing;
@@ -58,7 +53,7 @@ TEST_CASE("shape_surface: sharp corners of a convex solid stay with it", "[colli
     tetrahedron.directions << 1, 1, -1, -1, 1, -1, 1, -1, 1, -1, -1, 1;
     tetrahedron.directions /= std::sqrt(3.0);
     tetrahedron.values.assign(4, inradius);
-    const ShapeSurface surface = make_shape_surface(shape_of({tetrahedron}));
+    const ShapeSurface surface = make_shape_surface(test::shape_of({tetrahedron}));
     CAPTURE(inradius, surface.mesh.vertex_count());
     CHECK_NOTHROW(require_closed_surface(surface.mesh, "tetrahedron"));
     CHECK(test::close(surface.of_unit_density.volume, 8.0 * std::sqrt(3.0) * std::pow(inradius, 3), 0.01, 0));
@@ -71,18 +66,18 @@ TEST_CASE("shape_surface: mass properties are those of the closed forms", "[coll
   const Vec3<double> squares = axes.cwiseAbs2();
   const double volume = 4.0 / 3.0 * k_pi * axes.prod();
   const ShapeSurface ellipsoid = make_shape_surface(
-      shape_of({primitive_of(PrimitiveKind::superquadric, {0.1, 0.2, 0.15, 1.0, 1.0}, {0.3, 0, -1})}));
+      test::shape_of({primitive_of(PrimitiveKind::superquadric, {0.1, 0.2, 0.15, 1.0, 1.0}, {0.3, 0, -1})}));
   const MassProperties& mass = ellipsoid.of_unit_density;
   CHECK(test::close(mass.volume, volume, 2e-3, 0));
   CHECK(test::close(mass.center_of_mass, Vec3<double>(0.3, 0, -1), 0, 1e-4));
   for (int i = 0; i < 3; ++i)
     CHECK(test::close(mass.inertia(i, i), volume / 5.0 * (squares.sum() - squares[i]), 3e-3, 0));
 
-  const ShapeSurface sphere = make_shape_surface(shape_of({ball(0.05)}));
+  const ShapeSurface sphere = make_shape_surface(test::shape_of({ball(0.05)}));
   CHECK(test::close(sphere.of_unit_density.volume, sphere_mass_properties(0.05, 1.0).volume, 2e-3, 0));
 
-  const ShapeSurface box =
-      make_shape_surface(shape_of({primitive_of(PrimitiveKind::rounded_box, {0.1, 0.05, 0.02, 0.005})}));
+  const ShapeSurface box = make_shape_surface(
+      test::shape_of({primitive_of(PrimitiveKind::rounded_box, {0.1, 0.05, 0.02, 0.005})}));
   const MassProperties exact = rounded_box_mass_properties({0.1, 0.05, 0.02}, 0.005, 1.0);
   CHECK(test::close(box.of_unit_density.volume, exact.volume, 3e-3, 0));
   CHECK(test::close(box.of_unit_density.inertia, exact.inertia, 0, 5e-3 * exact.inertia.maxCoeff()));
@@ -91,13 +86,13 @@ TEST_CASE("shape_surface: mass properties are those of the closed forms", "[coll
 TEST_CASE("shape_surface: cones and rings have the mass properties that books give", "[collision][value]") {
   constexpr double pi = std::numbers::pi;
   const MassProperties cone =
-      make_shape_surface(shape_of({primitive_of(PrimitiveKind::cone, {0.06, 0.0, 0.08, 2e-4})}))
+      make_shape_surface(test::shape_of({primitive_of(PrimitiveKind::cone, {0.06, 0.0, 0.08, 2e-4})}))
           .of_unit_density;
   CHECK(test::close(cone.volume, pi * 0.06 * 0.06 * 0.16 / 3.0, 5e-3, 0));
   CHECK(test::close(cone.center_of_mass, Vec3<double>(0, 0, -0.04), 0, 2e-4));
   CHECK(test::close(cone.inertia(2, 2), 0.3 * cone.mass * 0.06 * 0.06, 1e-2, 0));
   const MassProperties ring =
-      make_shape_surface(shape_of({primitive_of(PrimitiveKind::torus, {0.06, 0.02})})).of_unit_density;
+      make_shape_surface(test::shape_of({primitive_of(PrimitiveKind::torus, {0.06, 0.02})})).of_unit_density;
   CHECK(test::close(ring.volume, 2.0 * pi * pi * 0.06 * 0.02 * 0.02, 5e-3, 0));
   CHECK(test::close(ring.inertia(2, 2), ring.mass * (0.06 * 0.06 + 0.75 * 0.02 * 0.02), 1e-2, 0));
 }
@@ -107,7 +102,7 @@ TEST_CASE("shape_surface: thin discs and rods keep their volume", "[collision][v
   CAPTURE(radius);
   const MassProperties mass =
       make_shape_surface(
-          shape_of({primitive_of(PrimitiveKind::cone, {radius, radius, half_length, 1e-3 * radius})}))
+          test::shape_of({primitive_of(PrimitiveKind::cone, {radius, radius, half_length, 1e-3 * radius})}))
           .of_unit_density;
   CHECK(test::close(mass.volume, 2.0 * k_pi * radius * radius * half_length, 0.02, 0));
 }
@@ -117,11 +112,11 @@ TEST_CASE("shape_surface: meshes are closed, with vertices on the surface; a sub
   Primitive hole = primitive_of(PrimitiveKind::capsule, {0.02, 0.2});
   hole.operation = PrimitiveOperation::subtract;
   const std::vector<std::pair<Shape, int>> shapes{
-      {shape_of({ball(0.05, {0.06, 0, 0}), ball(0.07, {-0.03, 0, 0.01})}), 2},
-      {shape_of({primitive_of(PrimitiveKind::rounded_box, {0.1, 0.1, 0.03, 0.005}), hole}), 0},
-      {shape_of({primitive_of(PrimitiveKind::cone, {0.06, 0.0, 0.08, 0.0005})}), 2},
-      {shape_of({primitive_of(PrimitiveKind::torus, {0.06, 0.02})}), 0},
-      {shape_of({primitive_of(PrimitiveKind::superquadric, {0.1, 0.1, 0.004, 0.05, 1.0})}), 2}};
+      {test::shape_of({ball(0.05, {0.06, 0, 0}), ball(0.07, {-0.03, 0, 0.01})}), 2},
+      {test::shape_of({primitive_of(PrimitiveKind::rounded_box, {0.1, 0.1, 0.03, 0.005}), hole}), 0},
+      {test::shape_of({primitive_of(PrimitiveKind::cone, {0.06, 0.0, 0.08, 0.0005})}), 2},
+      {test::shape_of({primitive_of(PrimitiveKind::torus, {0.06, 0.02})}), 0},
+      {test::shape_of({primitive_of(PrimitiveKind::superquadric, {0.1, 0.1, 0.004, 0.05, 1.0})}), 2}};
   for (const auto& [shape, euler] : shapes) {
     const ShapeSurface surface = make_shape_surface(shape);
     CAPTURE(shape.primitives.size(), euler);
@@ -141,7 +136,7 @@ TEST_CASE("shape_surface: meshes are closed, with vertices on the surface; a sub
 
 TEST_CASE("shape_surface: is the same each time, and tells shapes apart by every number",
           "[collision][determinism]") {
-  const Shape shape = shape_of({ball(0.05, {0.06, 0, 0}), ball(0.07)});
+  const Shape shape = test::shape_of({ball(0.05, {0.06, 0, 0}), ball(0.07)});
   const ShapeSurface first = make_shape_surface(shape);
   CHECK(same(first, make_shape_surface(shape)));
   const SurfaceMaker maker = surface_maker();
@@ -168,11 +163,13 @@ TEST_CASE("shape_surface: says why there is none", "[collision][error]") {
   cavity.operation = PrimitiveOperation::subtract;
   Primitive all = ball(0.3);
   all.operation = PrimitiveOperation::subtract;
-  CHECK_THAT(message(shape_of({ball(0.05), ball(0.05, {1, 0, 0})})), Catch::Contains("2 closed surfaces"));
-  CHECK_THAT(message(shape_of({ball(0.05), cavity})), Catch::Contains("2 closed surfaces"));
-  CHECK_THAT(message(shape_of({ball(0.05), all})), Catch::Contains("no inside"));
-  CHECK_THAT(message(shape_of({primitive_of(PrimitiveKind::half_space, {})})), Catch::Contains("half-space"));
-  CHECK_THAT(message(shape_of({cavity})), Catch::Contains("at least one added primitive"));
+  CHECK_THAT(message(test::shape_of({ball(0.05), ball(0.05, {1, 0, 0})})),
+             Catch::Contains("2 closed surfaces"));
+  CHECK_THAT(message(test::shape_of({ball(0.05), cavity})), Catch::Contains("2 closed surfaces"));
+  CHECK_THAT(message(test::shape_of({ball(0.05), all})), Catch::Contains("no inside"));
+  CHECK_THAT(message(test::shape_of({primitive_of(PrimitiveKind::half_space, {})})),
+             Catch::Contains("half-space"));
+  CHECK_THAT(message(test::shape_of({cavity})), Catch::Contains("at least one added primitive"));
 }
 
 TEST_CASE("shape_surface: scenes and assets need no mesh, mass properties or points", "[collision][io]") {

@@ -17,7 +17,9 @@
 #include "engine/mass_properties.h"
 #include "engine/mesh_shapes.h"
 #include "engine/random.h"
+#include "tests/support/meshes.h"
 #include "tests/support/samples.h"
+#include "tests/support/shapes.h"
 
 using namespace abut;
 
@@ -34,12 +36,6 @@ Primitive box(const Vec3<double>& half_extents, const Vec3<double>& p) {
 Primitive subtracted(Primitive primitive) {
   primitive.operation = PrimitiveOperation::subtract;
   return primitive;
-}
-
-Shape shape_of(std::vector<Primitive> primitives) {
-  Shape shape;
-  shape.primitives = std::move(primitives);
-  return shape;
 }
 
 /// Of the solid without the smoothing of the union.
@@ -84,13 +80,11 @@ double volume_by_cells(const ShapeSdf& sdf, double step) {
   return cells * step * step * step;
 }
 
-int euler_characteristic(const TriangleMesh& mesh) { return mesh.vertex_count() - mesh.triangle_count() / 2; }
-
 }  // namespace
 
 TEST_CASE("crease_point: is on the edge and the corner of a box, and none on a sphere",
           "[collision][value]") {
-  const ShapeSdf sdf(shape_of({box({0.3, 0.2, 0.1}, {0, 0, 0})}));
+  const ShapeSdf sdf(test::shape_of({box({0.3, 0.2, 0.1}, {0, 0, 0})}));
   const SurfaceField field = [&](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
   const std::array<Vec3<double>, 3> sides{Vec3<double>(0.3, 0.17, 0.07), Vec3<double>(0.28, 0.2, 0.08),
                                           Vec3<double>(0.27, 0.16, 0.1)};
@@ -158,20 +152,21 @@ TEST_CASE("shape_surface: a frame, a U, an L and a box with a notch have the edg
   };
   const std::vector<Case> cases{
       {"box minus box",
-       shape_of({box({0.5, 0.3, 0.1}, {0, 0, 0}), subtracted(box({0.3, 0.2, 0.2}, {0, 0, 0}))}), 20,
+       test::shape_of({box({0.5, 0.3, 0.1}, {0, 0, 0}), subtracted(box({0.3, 0.2, 0.2}, {0, 0, 0}))}), 20,
        0.2 * (0.6 - 0.24), 0},
       {"frame of four boxes",
-       shape_of({box({0.5, 0.05, 0.1}, {0, 0.25, 0}), box({0.5, 0.05, 0.1}, {0, -0.25, 0}),
-                 box({0.1, 0.3, 0.1}, {-0.4, 0, 0}), box({0.1, 0.3, 0.1}, {0.4, 0, 0})}),
+       test::shape_of({box({0.5, 0.05, 0.1}, {0, 0.25, 0}), box({0.5, 0.05, 0.1}, {0, -0.25, 0}),
+                       box({0.1, 0.3, 0.1}, {-0.4, 0, 0}), box({0.1, 0.3, 0.1}, {0.4, 0, 0})}),
        20, 0.2 * (0.6 - 0.24), 0},
       {"U of three boxes",
-       shape_of({box({0.5, 0.2, 0.05}, {0, 0, -0.05}), box({0.5, 0.05, 0.1}, {0, -0.15, 0.1}),
-                 box({0.5, 0.05, 0.1}, {0, 0.15, 0.1})}),
+       test::shape_of({box({0.5, 0.2, 0.05}, {0, 0, -0.05}), box({0.5, 0.05, 0.1}, {0, -0.15, 0.1}),
+                       box({0.5, 0.05, 0.1}, {0, 0.15, 0.1})}),
        22, 0.04 + 2 * 0.02, 2},
       {"L of two boxes",
-       shape_of({box({0.3, 0.1, 0.05}, {0, 0, 0}), box({0.05, 0.1, 0.2}, {-0.25, 0, 0.15})}), 17,
+       test::shape_of({box({0.3, 0.1, 0.05}, {0, 0, 0}), box({0.05, 0.1, 0.2}, {-0.25, 0, 0.15})}), 17,
        0.012 + 0.1 * 0.2 * 0.3, 2},
-      {"tray", shape_of({box({0.3, 0.2, 0.1}, {0, 0, 0}), subtracted(box({0.25, 0.15, 0.1}, {0, 0, 0.05}))}),
+      {"tray",
+       test::shape_of({box({0.3, 0.2, 0.1}, {0, 0, 0}), subtracted(box({0.25, 0.15, 0.1}, {0, 0, 0.05}))}),
        16, 0.048 - 0.5 * 0.3 * 0.15, 2}};
   for (const Case& of : cases) {
     Shape shape = of.shape;
@@ -181,7 +176,7 @@ TEST_CASE("shape_surface: a frame, a U, an L and a box with a notch have the edg
     const double size = sdf.bounds().sizes().maxCoeff();
     CAPTURE(of.name, surface.mesh.vertex_count(), distance_of_edges(sdf, surface.mesh) / size);
     CHECK_NOTHROW(require_closed_surface(surface.mesh, "mesh"));
-    CHECK(euler_characteristic(surface.mesh) == of.euler);
+    CHECK(abut::test::euler_characteristic(surface.mesh) == of.euler);
     CHECK(mesh_edges(surface.mesh).size() == of.convex_edges);
     CHECK(distance_of_edges(sdf, surface.mesh) < 1e-7 * size);
     CHECK(surface.of_unit_density.volume == Approx(of.volume).epsilon(1e-5));
@@ -263,7 +258,7 @@ TEST_CASE(
     "contact_edges: the edge of a triangle across an inner corner is left out, chords of round rims are not",
     "[collision][value]") {
   // An L-shaped plate whose mesh fills its inner corner by a triangle.
-  Shape shape = shape_of({box({0.3, 0.1, 0.05}, {0, 0, 0}), box({0.1, 0.3, 0.05}, {-0.2, 0.2, 0})});
+  Shape shape = test::shape_of({box({0.3, 0.1, 0.05}, {0, 0, 0}), box({0.1, 0.3, 0.05}, {-0.2, 0.2, 0})});
   const std::array<std::array<double, 2>, 8> outline{{{-0.3, -0.1},
                                                       {0.3, -0.1},
                                                       {0.3, 0.1},
@@ -301,7 +296,7 @@ TEST_CASE(
   Primitive torus;
   torus.kind = PrimitiveKind::torus;
   torus.parameters = {0.3, 0.05};
-  Shape ring = shape_of({torus});
+  Shape ring = test::shape_of({torus});
   const ShapeSurface surface = make_shape_surface(ring);
   const Body made = make_body("ring", ring, surface.mesh, Density{1000.0});
   CHECK(contact_edges(made).size() == mesh_edges(contact_mesh(made)).size());

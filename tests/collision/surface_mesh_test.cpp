@@ -18,6 +18,7 @@
 #include "engine/mesh_shapes.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
+#include "tests/support/meshes.h"
 
 using namespace abut;
 
@@ -30,8 +31,6 @@ SurfaceField field_at(const ShapeSdf& sdf) {
 TriangleMesh fine_mesh(const ShapeSdf& sdf, int resolution) {
   return marching_cubes(field_of(sdf), grid_around(sdf.bounds(), resolution));
 }
-
-int euler_characteristic(const TriangleMesh& mesh) { return mesh.vertex_count() - mesh.triangle_count() / 2; }
 
 /// A chain of superquadrics of any form, each centred near the surface of the one before: limbs, creases,
 /// holes.
@@ -97,7 +96,7 @@ TEST_CASE("EditableMesh: any sequence of allowed changes leaves a closed manifol
     const TriangleMesh now = mesh.mesh();
     REQUIRE_NOTHROW(require_closed_surface(now, "mesh"));
     REQUIRE(now.vertex_count() == mesh.vertex_count());
-    REQUIRE(euler_characteristic(now) == 2);
+    REQUIRE(abut::test::euler_characteristic(now) == 2);
   }
   CHECK(changes > 400);
 
@@ -184,7 +183,7 @@ TEST_CASE("simplify_mesh: random unions keep their topology and stay near", "[co
     CAPTURE(target);
     REQUIRE_NOTHROW(require_closed_surface(coarse, "mesh"));
     CHECK(coarse.vertex_count() == target);
-    CHECK(euler_characteristic(coarse) == euler_characteristic(fine));
+    CHECK(abut::test::euler_characteristic(coarse) == abut::test::euler_characteristic(fine));
     const SurfaceReport report = inspect_surface(field_at(sdf), coarse, fine);
     CHECK(report.mean_distance < (target == 400 ? 0.005 : target == 100 ? 0.02 : 0.05) * report.size);
   }
@@ -207,7 +206,7 @@ TEST_CASE(
           report.min_angle);
   CHECK(report.closed);
   CHECK(std::abs(report.vertices - options.vertices) <= 2);
-  CHECK(report.euler_characteristic == euler_characteristic(fine));
+  CHECK(report.euler_characteristic == abut::test::euler_characteristic(fine));
   CHECK(report.max_vertex_distance < 1e-9 * report.size);
   CHECK(report.mean_distance < 0.012 * report.size);
   CHECK(report.max_distance < 0.06 * report.size);

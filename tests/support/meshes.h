@@ -11,6 +11,11 @@
 
 namespace abut::test {
 
+/// V - E + F of a closed mesh.
+inline int euler_characteristic(const TriangleMesh& mesh) {
+  return mesh.vertex_count() - mesh.triangle_count() / 2;
+}
+
 /// A torus about z with radii 1 and `tube`, of n x m quadrangles.
 inline TriangleMesh torus_mesh(double tube, int n, int m) {
   TriangleMesh mesh;
