@@ -16,7 +16,8 @@ namespace {
 
 using namespace abut;
 
-std::string box_text(double x, double y, double z, const std::string& keys = {}) {
+/// The table of a primitive in a scene, of a box.
+std::string box_table(double x, double y, double z, const std::string& keys = {}) {
   return fmt::format("[[body.primitive]]\nkind = \"box\"\nhalf_extents = [{}, {}, {}]\n{}\n", x, y, z, keys);
 }
 
@@ -37,18 +38,18 @@ Trajectory run(const std::string& bodies, double h, double seconds, const std::s
 std::string frame_text(const std::string& kind) {
   const std::string head = "[[body]]\nname = \"frame\"\nfixed = true\nfriction = 0.3\n";
   if (kind == "box minus box")
-    return head + box_text(0.5, 0.3, 0.1) + box_text(0.3, 0.2, 0.2, "operation = \"subtract\"");
-  return head + box_text(0.5, 0.05, 0.1, "position = [0, 0.25, 0]") +
-         box_text(0.5, 0.05, 0.1, "position = [0, -0.25, 0]") +
-         box_text(0.1, 0.3, 0.1, "position = [-0.4, 0, 0]") +
-         box_text(0.1, 0.3, 0.1, "position = [0.4, 0, 0]");
+    return head + box_table(0.5, 0.3, 0.1) + box_table(0.3, 0.2, 0.2, "operation = \"subtract\"");
+  return head + box_table(0.5, 0.05, 0.1, "position = [0, 0.25, 0]") +
+         box_table(0.5, 0.05, 0.1, "position = [0, -0.25, 0]") +
+         box_table(0.1, 0.3, 0.1, "position = [-0.4, 0, 0]") +
+         box_table(0.1, 0.3, 0.1, "position = [0.4, 0, 0]");
 }
 
 /// A channel along x: 0.2 m wide and 0.2 m deep, its floor at z = 0.
 const std::string k_channel = "[[body]]\nname = \"channel\"\nfixed = true\nfriction = 0\n" +
-                              box_text(0.5, 0.2, 0.05, "position = [0, 0, -0.05]") +
-                              box_text(0.5, 0.05, 0.1, "position = [0, -0.15, 0.1]") +
-                              box_text(0.5, 0.05, 0.1, "position = [0, 0.15, 0.1]");
+                              box_table(0.5, 0.2, 0.05, "position = [0, 0, -0.05]") +
+                              box_table(0.5, 0.05, 0.1, "position = [0, -0.15, 0.1]") +
+                              box_table(0.5, 0.05, 0.1, "position = [0, 0.15, 0.1]");
 
 }  // namespace
 
@@ -62,7 +63,7 @@ TEST_CASE("inner corners: a plate flies through the hole of a frame as if that w
               fmt::format("[[body]]\nname = \"plate\"\nmass = 1\nfriction = 0.3\nposition = [0, 0, {}]\n"
                           "linear_velocity = [0, 0, {}]\n",
                           start, -speed) +
-              box_text(0.3 * (1.0 - room), 0.2 * (1.0 - room), 0.05),
+              box_table(0.3 * (1.0 - room), 0.2 * (1.0 - room), 0.05),
           h, seconds, "[0, 0, 0]");
   const Pose<double>& X = trajectory.states.back().X_WB.back();
   const Vec6<double>& V = trajectory.states.back().V_WB.back();
@@ -81,7 +82,7 @@ TEST_CASE("inner corners: a block slides into a channel with 3 % of room and on 
               fmt::format("[[body]]\nname = \"block\"\nmass = 1\nfriction = 0\nposition = [{}, 0, {}]\n"
                           "linear_velocity = [{}, 0, 0]\n",
                           start, 0.08 + room_below, speed) +
-              box_text(0.15, 0.097, 0.08),
+              box_table(0.15, 0.097, 0.08),
           2e-3, seconds, "[0, 0, 0]");
   const Pose<double>& X = trajectory.states.back().X_WB.back();
   const Vec6<double>& V = trajectory.states.back().V_WB.back();
@@ -93,7 +94,7 @@ TEST_CASE("inner corners: a block slides into a channel with 3 % of room and on 
 TEST_CASE("inner corners: a block rests in a channel and is lifted out of it", "[truth][value]") {
   const double h = GENERATE(1e-3, 2e-3);
   const std::string block = "[[body]]\nname = \"block\"\nmass = 1\nfriction = 0\n";
-  const Trajectory rest = run(k_channel + block + "position = [0, 0, 0.082]\n" + box_text(0.15, 0.097, 0.08),
+  const Trajectory rest = run(k_channel + block + "position = [0, 0, 0.082]\n" + box_table(0.15, 0.097, 0.08),
                               h, 1.0, "[0, 0, -9.81]");
   const Pose<double>& X = rest.states.back().X_WB.back();
   CAPTURE(h, X.p.transpose());
@@ -104,7 +105,7 @@ TEST_CASE("inner corners: a block rests in a channel and is lifted out of it", "
   const double speed = 0.5, seconds = 0.8;
   const Trajectory lift = run(
       k_channel + block + fmt::format("position = [0, 0, 0.0801]\nlinear_velocity = [0, 0, {}]\n", speed) +
-          box_text(0.15, 0.097, 0.08),
+          box_table(0.15, 0.097, 0.08),
       h, seconds, "[0, 0, 0]");
   const Pose<double>& lifted = lift.states.back().X_WB.back();
   CAPTURE(lifted.p.transpose());
@@ -116,11 +117,11 @@ TEST_CASE("inner corners: a square peg falls through a square hole in a plate", 
   const double room = GENERATE(0.01, 0.02, 0.05), h = GENERATE(1e-3, 2e-3);
   const double start = 0.2, seconds = 0.3, g = 9.81;
   const Trajectory trajectory =
-      run("[[body]]\nname = \"plate\"\nfixed = true\nfriction = 0.2\n" + box_text(0.1, 0.1, 0.02) +
-              box_text(0.02, 0.02, 0.05, "operation = \"subtract\"") +
+      run("[[body]]\nname = \"plate\"\nfixed = true\nfriction = 0.2\n" + box_table(0.1, 0.1, 0.02) +
+              box_table(0.02, 0.02, 0.05, "operation = \"subtract\"") +
               fmt::format("[[body]]\nname = \"peg\"\nmass = 0.1\nfriction = 0.2\nposition = [0, 0, {}]\n",
                           start) +
-              box_text(0.02 * (1.0 - room), 0.02 * (1.0 - room), 0.05),
+              box_table(0.02 * (1.0 - room), 0.02 * (1.0 - room), 0.05),
           h, seconds, "[0, 0, -9.81]");
   const Pose<double>& X = trajectory.states.back().X_WB.back();
   const Vec6<double>& V = trajectory.states.back().V_WB.back();
