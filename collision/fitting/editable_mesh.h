@@ -72,7 +72,7 @@ class EditableMesh {
   [[nodiscard]] bool can_collapse(int a, int b) const;
   void collapse(int a, int b);  ///< a stays where it is, b goes; creases of both are a's
 
-  /// Whether the edge may become the other diagonal of its two triangles: that one is no edge yet, this one no crease.
+  /// Whether an edge may be flipped: it is no crease, and the other diagonal of its triangles is no edge yet.
   [[nodiscard]] bool can_flip(int a, int b) const;
   void flip(int a, int b);
 

@@ -126,7 +126,7 @@ class Untangler {
  private:
   using Corners = std::array<Vec3<double>, 3>;
 
-  /// Whether a triangle faces into the solid, or along the surface; or has no area.
+  /// Whether a triangle has no area, or does not face out of the solid.
   [[nodiscard]] bool is_tangled(const Corners& x) const {
     const Vec3<double> normal = (x[1] - x[0]).cross(x[2] - x[0]);
     const double longest =
@@ -173,7 +173,7 @@ class Untangler {
     return false;
   }
 
-  /// Whether fewer triangles are tangled if a and b are there.
+  /// Whether moving a and b to a position leaves fewer triangles tangled.
   [[nodiscard]] bool untangles(int a, int b, const Vec3<double>& position) const {
     int change = 0;
     for (const int v : {a, b}) {
@@ -414,7 +414,7 @@ class CreaseInserter {
     return true;
   }
 
-  /// Whether a triangle would face the other way if a and b were there.
+  /// Whether moving a and b to a position would turn a triangle over.
   [[nodiscard]] bool turns_over(int a, int b, const Vec3<double>& position) const {
     for (const int v : {a, b}) {
       for (const int t : mesh_.triangles_of(v)) {

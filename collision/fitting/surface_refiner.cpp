@@ -442,7 +442,7 @@ class SurfaceRefiner {
     return places;
   }
 
-  /// Of an edge, on the surface; of a crease, on that.
+  /// The middle of an edge, moved onto the surface, or along its crease if it is one.
   [[nodiscard]] std::optional<Vec3<double>> middle_of(int a, int b) const {
     if (mesh_.is_crease(a, b)) return on_crease(a, b, 0.5);
     Vec3<double> middle = 0.5 * (mesh_.position(a) + mesh_.position(b));

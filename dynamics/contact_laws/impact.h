@@ -144,7 +144,7 @@ inline Closing closing_jvp(const Approach& x, const Settings& s, const Closing& 
 }
 
 namespace detail {
-/// What the first factor of psi depends on.
+/// The argument of the first factor of psi.
 inline double effective_speed(const Closing& x, const Settings& s, int closings) {
   return -x.velocity / s.speed_scale - k_slowest * (1 + (x.was_open ? 0 : closings));
 }

@@ -69,7 +69,7 @@ struct PhasesStart {
   std::span<const PhaseLoad> loads;
 };
 
-/// What a pair has been through when it is foreseen to close.
+/// Earlier closings of a pair that is foreseen to close.
 struct PairPast {
   double since = 0.0;  ///< when it was seen first with velocities that still hold [s]
   int closings = 0;    ///< n (contact_laws/impact.h)

@@ -323,7 +323,7 @@ class ImpactPhases::Run {
       event.is_repeated |= pair.closings >= k_closings;
     }
   }
-  /// How often a pair has closed, one soon after the other, the last time just now.
+  /// Consecutive closings of a pair up to a time; 0 if the last is more than k_soon h ago.
   [[nodiscard]] int closings_before(const PhasePair& pair, double time) const {
     return time - pair.last_closing < k_soon * start_.h ? pair.closings : 0;
   }

@@ -38,7 +38,7 @@ Primitive subtracted(Primitive primitive) {
   return primitive;
 }
 
-/// Of the solid without the smoothing of the union.
+/// Signed distance of the solid without the smoothing of the union.
 double sharp_distance(const ShapeSdf& sdf, const Vec3<double>& x) {
   const std::vector<PreparedPrimitive<double>>& primitives = sdf.primitives<double>();
   double added = 1e30, subtracted = 1e30;

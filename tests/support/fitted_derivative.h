@@ -11,7 +11,7 @@ struct FittedDerivative {
   double value = std::numeric_limits<double>::quiet_NaN();
   double error = std::numeric_limits<double>::infinity();
 
-  /// Whether the error is at most 1e-6 of the value, or 1e-6.
+  /// Whether the estimated error is within tolerance().
   [[nodiscard]] bool is_resolved() const { return error <= tolerance(); }
   /// Whether a derivative is within 1e-6 of the value, or within 1e-6.
   [[nodiscard]] bool agrees_with(double derivative) const {
