@@ -136,15 +136,19 @@ ShapeSurface make_shape_surface(const Shape& given) {
   }
   const SurfaceField field = surface_field(sdf, shape);
   const double tolerance = projection_tolerance(sdf.bounds().sizes().maxCoeff());
+  TriangleMesh on_surface = fine;
   for (int v = 0; v < fine.vertex_count(); ++v) {
     Vec3<double> x = fine.vertices.col(v);
-    if (project_to_surface(field, x, tolerance)) fine.vertices.col(v) = x;
+    if (project_to_surface(field, x, tolerance)) on_surface.vertices.col(v) = x;
   }
-  const CreasedMesh creased = with_creases(field, fine, tolerance);
+  CreasedMesh creased = with_creases(field, on_surface, tolerance);
   ShapeSurface surface;
   surface.union_smoothing = shape.union_smoothing;
-  surface.mesh = make_surface_mesh(field, creased, {.rounds = k_rounds});
   surface.of_unit_density = mass_properties(creased.mesh, 1.0);
+  // Without creases the vertices need not be on the surface, and the grid's are as symmetric as the solid: rounding
+  // would decide which of two edges that are alike goes first.
+  if (creased.creases.empty()) creased.mesh = std::move(fine);
+  surface.mesh = make_surface_mesh(field, creased, {.rounds = k_rounds});
   return surface;
 }
 

@@ -88,7 +88,8 @@ std::optional<Vec3<double>> crease_point(const SurfaceField& field, const Vec3<d
                                          double tolerance) {
   Vec3<double> found = x;
   double angle = 0.0, s = reach;
-  for (int zooms = 0; zooms < k_most_zooms && (s > k_zoom * rounding || s >= k_least_reach * tolerance);
+  int zooms = 0;
+  for (; zooms < k_most_zooms && (s > k_zoom * rounding || s >= k_least_reach * tolerance);
        ++zooms, s *= k_zoom) {
     const std::optional<TangentPlanes> planes = tangent_planes(field, found, sides, s, tolerance);
     if (!planes) break;
@@ -100,6 +101,8 @@ std::optional<Vec3<double>> crease_point(const SurfaceField& field, const Vec3<d
     found += *step;
   }
   if (s > k_zoom * rounding || (found - x).norm() > k_farthest * reach) return std::nullopt;
+  // Within the rounding any bend of it has an angle: it must stay there, too.
+  if (reach < rounding && zooms < 2 && k_zoom * reach >= k_least_reach * tolerance) return std::nullopt;
   if (!(std::abs(field(found).distance) <= k_at_surface * reach)) return std::nullopt;
   Vec3<double> projected = found;
   if (project_to_surface(field, projected, tolerance)) found = projected;
@@ -205,6 +208,7 @@ class CreaseInserter {
     for (int v = 0; v < fine.vertex_count(); ++v) normals_.push_back(normal_at(fine.vertices.col(v)));
   }
 
+  /// No creases where the surface has none: what was done in search of them is then of no use.
   CreasedMesh run() {
     for (const auto& [a, b] : mesh_.edges()) {
       mean_length_ += (mesh_.position(a) - mesh_.position(b)).norm() / (1.5 * mesh_.triangle_slots());
@@ -212,6 +216,7 @@ class CreaseInserter {
     for (int round = 0; round < k_rounds_of_crossings; ++round) {
       if (find_crossings() == 0) break;
     }
+    if (points_.empty()) return {};
     std::vector<EditableMesh::Triangle> triangles;  // none is gone
     for (int t = 0; t < mesh_.triangle_slots(); ++t) triangles.push_back(mesh_.triangle(t));
     for (auto& [ends, crossing] : points_)
@@ -452,7 +457,9 @@ class CreaseInserter {
 void untangle(const SurfaceField& field, EditableMesh& mesh) { Untangler(field, mesh).run(); }
 
 CreasedMesh with_creases(const SurfaceField& field, const TriangleMesh& fine, double tolerance) {
-  return CreaseInserter(field, fine, tolerance).run();
+  CreasedMesh creased = CreaseInserter(field, fine, tolerance).run();
+  if (creased.creases.empty()) creased.mesh = fine;
+  return creased;
 }
 
 }  // namespace abut

@@ -30,7 +30,8 @@ namespace abut {
 ///
 /// Marching cubes cut off edges and fill inner corners, by up to a cube. Each edge whose ends have normals of different
 /// pieces is split at the crease, so that the edges between the new vertices of a triangle run along it (as in extended
-/// marching cubes: Kobbelt et al. 2001, "Feature sensitive surface extraction from volume data").
+/// marching cubes: Kobbelt et al. 2001, "Feature sensitive surface extraction from volume data"). A surface without
+/// creases gives `fine` itself.
 [[nodiscard]] CreasedMesh with_creases(const SurfaceField& field, const TriangleMesh& fine, double tolerance);
 
 /// Flips and collapses edges around triangles that face into the solid, where fewer do so then: points of creases need not

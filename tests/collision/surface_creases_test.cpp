@@ -6,10 +6,12 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "collision/fitting/marching_cubes.h"
 #include "collision/fitting/shape_surface.h"
 #include "collision/manifold/mesh_edges.h"
 #include "collision/sdf/shape_sdf.h"
@@ -103,8 +105,42 @@ TEST_CASE("crease_point: is on the edge and the corner of a box, and none on a s
   for (const double angle : {0.05, 0.3, 1.0, 2.0}) {
     const std::array<Vec3<double>, 2> ends{Vec3<double>(1, 0, 0),
                                            Vec3<double>(std::cos(angle), std::sin(angle), 0)};
-    CHECK_FALSE(crease_point(ball, 0.5 * (ends[0] + ends[1]), ends, 0.5 * (ends[0] - ends[1]).norm(),
-                             0.1 * angle, 1e-12));
+    for (const double rounding : {0.1, 1.0, 3.0})  // 3: longer than the ends are apart
+      CHECK_FALSE(crease_point(ball, 0.5 * (ends[0] + ends[1]), ends, 0.5 * (ends[0] - ends[1]).norm(),
+                               rounding * angle, 1e-12));
+  }
+}
+
+TEST_CASE("with_creases: a smooth solid has none, and its fine mesh stays as it is, bit for bit",
+          "[collision][value]") {
+  const auto primitive = [](PrimitiveKind kind, const std::array<double, 5>& parameters) {
+    Primitive result;
+    result.kind = kind;
+    result.parameters = parameters;
+    return result;
+  };
+  const std::vector<std::pair<std::string, Primitive>> smooth{
+      {"cylinder", primitive(PrimitiveKind::superquadric, {0.05, 0.05, 0.02, 0.05, 1.0})},
+      {"disc", primitive(PrimitiveKind::superquadric, {0.1, 0.1, 0.01, 0.05, 1.0})},
+      {"ellipsoid", primitive(PrimitiveKind::superquadric, {0.7, 0.7, 0.1, 1.0, 1.0})},
+      {"torus", primitive(PrimitiveKind::torus, {0.7, 0.3})},
+      {"drum", primitive(PrimitiveKind::cone, {0.8, 0.8, 0.6, 0.003})},
+      {"cone", primitive(PrimitiveKind::cone, {0.8, 0.0, 0.6, 0.003})}};
+  for (const auto& [name, single] : smooth) {
+    const ShapeSdf sdf(test::shape_of({single}));
+    const SurfaceField field = [&](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
+    const double tolerance = projection_tolerance(sdf.bounds().sizes().maxCoeff());
+    TriangleMesh fine = marching_cubes(field_of(sdf), grid_around(sdf.bounds(), 64));
+    for (int v = 0; v < fine.vertex_count(); ++v) {
+      Vec3<double> x = fine.vertices.col(v);
+      if (project_to_surface(field, x, tolerance)) fine.vertices.col(v) = x;
+    }
+    const CreasedMesh creased = with_creases(field, fine, tolerance);
+    CAPTURE(name);
+    CHECK(creased.creases.empty());
+    REQUIRE(creased.mesh.vertex_count() == fine.vertex_count());
+    CHECK(creased.mesh.vertices == fine.vertices);
+    CHECK(creased.mesh.triangles == fine.triangles);
   }
 }
 
