@@ -61,7 +61,7 @@ bool project_to_surface(const SurfaceField& field, Vec3<double>& x, double toler
 ///
 /// Sharp creases and corners of the surface (with_creases()) are creases and corners of the mesh: no edge crosses
 /// them, and their vertices lie on them. Corners all stay, and creases whose chords lie in the air by more than 3e-4
-/// of the size are split, so that there may be up to half more vertices than asked for, or more with many corners.
+/// of the size are split in the end, so that there may be up to half more vertices than asked for, or more with many corners.
 /// (Distance is measured from the fine surface, as by Hoppe et al. (1993), "Mesh optimization": d at points
 /// of the mesh would not miss a limb that the mesh has lost.)
 ///

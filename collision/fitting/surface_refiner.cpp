@@ -99,7 +99,7 @@ class SurfaceRefiner {
     flip_edges();
     slide_vertices(10);
     flip_edges();
-    split_bridges();
+    if (split_bridges()) flip_edges();
   }
 
  private:
@@ -121,8 +121,10 @@ class SurfaceRefiner {
   }
 
   /// Splits creases whose chords lie in the air, as those of the rim of a hole: what fits into the hole is to find room.
-  void split_bridges() {
+  /// Returns whether there were any.
+  bool split_bridges() {
     const double most = k_highest_bridge * size_;
+    const int before = mesh_.vertex_count();
     for (bool is_done = false; !is_done;) {
       is_done = true;
       for (const auto& [a, b] : mesh_.edges()) {
@@ -131,10 +133,11 @@ class SurfaceRefiner {
           continue;
         const std::optional<Vec3<double>> middle = on_crease(a, b, 0.5);
         if (!middle) continue;
-        mesh_.split(a, b, *middle);
+        split(a, b, *middle);
         is_done = false;
       }
     }
+    return mesh_.vertex_count() > before;
   }
 
   // What a patch costs -------------------------------------------------------------------------------------
@@ -533,12 +536,18 @@ class SurfaceRefiner {
   }
 
   void apply_split(const Change& change) {
-    Patch patch = patch_of(mesh_.triangles_of_edge(change.a, change.b));
-    const int v = mesh_.split(change.a, change.b, change.position);
-    assign(mesh_.triangles_of(v), patch.samples);
-    slide_steps_.push_back(k_first_slide);
+    const int v = split(change.a, change.b, change.position);
     is_touched_.push_back(true);
     touch_around(v);
+  }
+
+  /// Puts a new vertex on the edge and returns its number.
+  int split(int a, int b, const Vec3<double>& position) {
+    const Patch patch = patch_of(mesh_.triangles_of_edge(a, b));
+    const int v = mesh_.split(a, b, position);
+    assign(mesh_.triangles_of(v), patch.samples);
+    slide_steps_.push_back(k_first_slide);
+    return v;
   }
 
   const SurfaceField& field_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <numbers>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "collision/sdf/shape_sdf.h"
@@ -203,28 +204,107 @@ class EdgeChains {
   std::vector<std::vector<Leaving>> at_vertex_;
 };
 
-/// Leaves out edges of a mesh that lie in the air, above the surface of the solid.
-void leave_out_bridges(const Body& body, std::vector<MeshEdge>& edges) {
-  constexpr double k_sagittas = 2.5, k_errors = 3.0, k_least = 1e-3;  // the last by the size
-  const ShapeSdf sdf(body.shape);
-  const auto height = [&](const Vec3<double>& x) { return sdf.distance<double>(x) + body.contact_radius; };
-  double mean = 0.0;  // error of the mesh
-  for (const Eigen::Vector3i& t : body.mesh.triangles) {
-    const Vec3<double> sum =
-        body.contact_points.col(t[0]) + body.contact_points.col(t[1]) + body.contact_points.col(t[2]);
-    mean += std::abs(height(sum / 3.0)) / body.mesh.triangle_count();
+/// The solid of a body around the edges of its mesh.
+class SolidAtEdges {
+ public:
+  /// Heights [m] at the start of an edge, at a quarter, half and three quarters of it, and at its end.
+  using Heights = std::array<double, 5>;
+
+  explicit SolidAtEdges(const Body& body) : body_(body), sdf_(body.shape) {
+    if (body.shape.primitives.size() < 2) return;
+    Shape sharp = body.shape;
+    sharp.union_smoothing = 0.0;
+    sharp_sdf_.emplace(sharp);
   }
+
+  [[nodiscard]] Heights heights(const MeshEdge& edge) const { return heights(sdf_, edge); }
+  /// Without the smoothing of the union, which is no rounding.
+  ///
+  /// @param smooth  those with it
+  [[nodiscard]] Heights sharp_heights(const MeshEdge& edge, const Heights& smooth) const {
+    return sharp_sdf_ ? heights(*sharp_sdf_, edge) : smooth;
+  }
+  /// Mean distance of the triangles from the surface [m].
+  [[nodiscard]] double mean_error() const {
+    double mean = 0.0;
+    for (const Eigen::Vector3i& t : body_.mesh.triangles) {
+      const Vec3<double> sum =
+          body_.contact_points.col(t[0]) + body_.contact_points.col(t[1]) + body_.contact_points.col(t[2]);
+      mean += std::abs(sdf_.distance<double>(sum / 3.0) + body_.contact_radius) / body_.mesh.triangle_count();
+    }
+    return mean;
+  }
+  /// The angle by which the normals of the solid, without smoothing, turn outwards from one side of the edge's middle to
+  /// the other [rad], each a third of the way through its triangle, and at least at `reach`; negative where it is hollow.
+  [[nodiscard]] double turn_across(const MeshEdge& edge, double reach) const {
+    const Vec3<double> a = body_.contact_points.col(edge.start), b = body_.contact_points.col(edge.end),
+                       along = (b - a).normalized();
+    const ShapeSdf& sdf = sharp_sdf_ ? *sharp_sdf_ : sdf_;
+    const auto gradient = [&](int triangle, const Vec3<double>& side) {
+      double height = 0.0, foot = 0.5;  // of the triangle on the edge
+      for (const int v : body_.mesh.triangles[at(triangle)]) {
+        const Vec3<double> x = body_.contact_points.col(v) - a;
+        const double above = along.cross(x).norm();
+        if (above > height) std::tie(height, foot) = std::pair(above, x.dot(along) / (b - a).norm());
+      }
+      const double through = 0.5 * height / std::max(foot, 1.0 - foot);
+      return sdf.evaluate<double>(0.5 * (a + b) + std::max(through / 3.0, reach) * side).gradient;
+    };
+    const Vec3<double> left = gradient(edge.triangles[0], edge.face_normals[0].cross(along)),
+                       right = gradient(edge.triangles[1], along.cross(edge.face_normals[1]));
+    return std::atan2(left.cross(right).dot(along), left.dot(right));
+  }
+
+ private:
+  [[nodiscard]] Heights heights(const ShapeSdf& sdf, const MeshEdge& edge) const {
+    const Vec3<double> a = body_.contact_points.col(edge.start), b = body_.contact_points.col(edge.end);
+    Heights result;
+    for (std::size_t i = 0; i < result.size(); ++i)
+      result[i] = sdf.distance<double>(a + 0.25 * static_cast<double>(i) * (b - a)) + body_.contact_radius;
+    return result;
+  }
+
+  const Body& body_;
+  ShapeSdf sdf_;
+  std::optional<ShapeSdf> sharp_sdf_;  // of several primitives
+};
+
+/// By how much the middle parts of an edge are higher than a straight line between its ends [m]; 0: nowhere.
+double hollow_below(const SolidAtEdges::Heights& heights) {
+  double deepest = 0.0;
+  for (std::size_t i = 1; i < 4; ++i) {
+    const double part = 0.25 * static_cast<double>(i);
+    deepest = std::max(deepest, heights[i] - (1.0 - part) * heights[0] - part * heights[4]);
+  }
+  return deepest;
+}
+
+/// Leaves out edges of a mesh that the solid has not: in the air, above its surface, or between triangles across a
+/// hollow.
+void leave_out_bridges(const Body& body, std::vector<MeshEdge>& edges) {
+  constexpr double k_sagittas = 2.5, k_errors = 3.0, k_hollows = 2.0;
+  constexpr double k_least = 1e-3, k_least_hollow = 1e-6;  // by the size
+  const SolidAtEdges solid(body);
+  const double mean_error = solid.mean_error();
   const EdgeChains chains(body.contact_points, edges);
+  const auto is_in_air = [&](std::size_t e, const SolidAtEdges::Heights& heights) {
+    const MeshEdge& edge = edges[e];
+    const double turn = std::min(chains.turn(e, edge.start), chains.turn(e, edge.end));
+    const double length = (body.contact_points.col(edge.end) - body.contact_points.col(edge.start)).norm();
+    const double sagitta = 0.5 * length * std::tan(turn / 4.0);
+    const double error = std::max({std::abs(heights[0]), std::abs(heights[4]), mean_error});
+    return std::max({heights[1], heights[2], heights[3]}) >
+           k_sagittas * sagitta + k_errors * error + k_least * body.size;
+  };
+  const auto is_across_hollow = [&](const MeshEdge& edge, const SolidAtEdges::Heights& heights) {
+    if (edge.triangles[0] < 0 || edge.triangles[1] < 0) return false;
+    const double hollow = hollow_below(solid.sharp_heights(edge, heights));
+    return hollow > k_least_hollow * body.size && solid.turn_across(edge, k_hollows * hollow) <= k_flat_angle;
+  };
   std::vector<MeshEdge> kept;
   for (std::size_t e = 0; e < edges.size(); ++e) {
-    const MeshEdge& edge = edges[e];
-    const Vec3<double> a = body.contact_points.col(edge.start), b = body.contact_points.col(edge.end);
-    const double turn = std::min(chains.turn(e, edge.start), chains.turn(e, edge.end));
-    const double sagitta = 0.5 * (b - a).norm() * std::tan(turn / 4.0);
-    const double error = std::max({std::abs(height(a)), std::abs(height(b)), mean});
-    double highest = 0.0;
-    for (const double part : {0.25, 0.5, 0.75}) highest = std::max(highest, height(a + part * (b - a)));
-    if (highest <= k_sagittas * sagitta + k_errors * error + k_least * body.size) kept.push_back(edge);
+    const SolidAtEdges::Heights heights = solid.heights(edges[e]);
+    if (!is_in_air(e, heights) && !is_across_hollow(edges[e], heights)) kept.push_back(edges[e]);
   }
   edges = std::move(kept);
 }

@@ -65,6 +65,9 @@ inline constexpr double k_flat_angle = 2e-3;
 /// Edges in the air, as those of triangles across an inner corner, are left out: where the SDF at a quarter, half or
 /// three quarters of the edge exceeds 2.5 times the sagitta of an arc that turns as much as the edges do at its ends (by
 /// pi, where none goes on), and 3 times the error of its ends or the mean one of the mesh, and 0.1 % of the size.
+/// So are edges across a hollow, as those between triangles of the wall of a round hole: the SDF without smoothing of the
+/// union is hollow along them, and its normals do not turn outwards from one side of them to the other. The chords of
+/// the hole's rim stay.
 ///
 /// Where an edge that goes on in its direction enters the solid or stays on its surface, as in the inner corner of a
 /// frame, no vertex is the closest feature: edges go on beyond such ends by 0.4 % of the body's size, a quarter

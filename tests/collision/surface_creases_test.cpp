@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <set>
 #include <string>
 #include <utility>
@@ -328,7 +329,7 @@ TEST_CASE(
   CHECK_FALSE(has_bridge(contact_edges(body)));
   CHECK(contact_edges(body).size() + 2 == mesh_edges(contact_mesh(body)).size());
 
-  // A ring of twelve straight parts around a torus keeps all of its edges.
+  // A torus keeps all of its edges, those around its hole too: across them it bends outwards.
   Primitive torus;
   torus.kind = PrimitiveKind::torus;
   torus.parameters = {0.3, 0.05};
@@ -336,4 +337,36 @@ TEST_CASE(
   const ShapeSurface surface = make_shape_surface(ring);
   const Body made = make_body("ring", ring, surface.mesh, Density{1000.0});
   CHECK(contact_edges(made).size() == mesh_edges(contact_mesh(made)).size());
+}
+
+TEST_CASE("contact_edges: of a round hole only the chords of its two rims are left, next to the rims",
+          "[collision][value]") {
+  constexpr double k_radius = 0.05, k_half = 0.06;
+  const double inset = GENERATE(1e-4, 1e-3);  // smoothing of the cutter
+  CAPTURE(inset);
+  Primitive cutter;
+  cutter.kind = PrimitiveKind::cone;
+  cutter.parameters = {k_radius, k_radius, 0.1, inset};
+  Shape shape = test::shape_of({box({0.2, 0.15, k_half}, {0, 0, 0}), subtracted(cutter)});
+  const ShapeSurface surface = make_shape_surface(shape);
+  shape.union_smoothing = surface.union_smoothing;
+  const Body plate = make_body("plate", shape, surface.mesh, Density{1000.0});
+  constexpr double k_size = 0.4, k_sagitta = 3e-4 * k_size;
+  const auto count_in_hole = [&](const std::vector<MeshEdge>& edges) {
+    return std::count_if(edges.begin(), edges.end(), [&](const MeshEdge& edge) {
+      return plate.contact_points.col(edge.start).head<2>().norm() < 1.1 * k_radius;
+    });
+  };
+  double angles[2] = {0.0, 0.0};
+  for (const MeshEdge& edge : contact_edges(plate)) {
+    const Vec3<double> a = plate.contact_points.col(edge.start), b = plate.contact_points.col(edge.end);
+    if (a.head<2>().norm() > 1.1 * k_radius) continue;
+    CAPTURE(a.transpose(), b.transpose());
+    CHECK(std::abs(std::abs(a.z()) - k_half) < 1e-5);
+    CHECK(std::abs(a.z() - b.z()) < 1e-5);
+    CHECK((0.5 * (a + b)).head<2>().norm() > k_radius - 1.1 * k_sagitta - 1e-2 * inset);
+    angles[a.z() > 0.0 ? 1 : 0] += std::acos(a.head<2>().normalized().dot(b.head<2>().normalized()));
+  }
+  for (const double angle : angles) CHECK(angle == Approx(2.0 * std::numbers::pi).epsilon(1e-9));
+  CHECK(count_in_hole(mesh_edges(contact_mesh(plate))) > count_in_hole(contact_edges(plate)));
 }

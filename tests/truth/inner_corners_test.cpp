@@ -73,6 +73,34 @@ TEST_CASE("inner corners: a plate flies through the hole of a frame as if that w
   CHECK((V - (Vec6<double>() << 0, 0, 0, 0, 0, -speed).finished()).norm() < 1e-9);
 }
 
+TEST_CASE("inner corners: a round peg flies through a round hole as if that were not there",
+          "[truth][value]") {
+  const std::string kind = GENERATE("cylinder", "cone");
+  const double room = GENERATE(0.005, 0.01, 0.04), h = GENERATE(1e-3, 2e-3);
+  const double seconds = 0.4, speed = 1.0, start = 0.2, radius = 0.04;
+  const auto round = [&](double r) {
+    return kind == "cone"
+               ? fmt::format(
+                     "[[body.primitive]]\nkind = \"cone\"\nradius = {0}\ntop_radius = {0}\nhalf_length = "
+                     "0.1\n",
+                     r)
+               : fmt::format("[[body.primitive]]\nkind = \"cylinder\"\nradius = {}\nhalf_length = 0.1\n", r);
+  };
+  const Trajectory trajectory =
+      run("[[body]]\nname = \"plate\"\nfixed = true\nfriction = 0.3\n" + box_table(0.2, 0.2, 0.05) +
+              round(radius * (1.0 + 2.0 * room)) + "operation = \"subtract\"\n" +
+              fmt::format("[[body]]\nname = \"peg\"\nmass = 1\nfriction = 0.3\nposition = [0, 0, {}]\n"
+                          "linear_velocity = [0, 0, {}]\n",
+                          start, -speed) +
+              round(radius),
+          h, seconds, "[0, 0, 0]");
+  const Vec3<double> way = trajectory.states.back().X_WB.back().p - trajectory.states.front().X_WB.back().p;
+  const Vec6<double>& V = trajectory.states.back().V_WB.back();
+  CAPTURE(kind, room, h, way.transpose(), V.transpose());
+  CHECK((way - Vec3<double>(0, 0, -speed * seconds)).norm() < 1e-9);
+  CHECK((V - (Vec6<double>() << 0, 0, 0, 0, 0, -speed).finished()).norm() < 1e-9);
+}
+
 TEST_CASE("inner corners: a block slides into a channel with 3 % of room and on without friction",
           "[truth][value]") {
   const double room_below = GENERATE(0.002, 0.005);
