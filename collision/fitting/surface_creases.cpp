@@ -28,7 +28,9 @@ constexpr double k_least_facing = 0.3;   // of a triangle's normal and that of t
 constexpr double k_least_height = 1e-4;  // of a triangle, by its longest side
 constexpr double k_folded_cosine = 0.5;  // of the angle at which a crease goes back
 constexpr double k_beside = 0.1;  // distance from a crease at which its faces are looked for, by the reach
-constexpr double k_short = 0.3;   // creases that are merged, by the mean length of edges
+constexpr double k_nearly_on = 1e-2;  // distance from the surface where its normal is looked at, by the edge
+constexpr double k_least_gradient = 1e-6;
+constexpr double k_short = 0.3;  // creases that are merged, by the mean length of edges
 
 double angle_between(const Vec3<double>& m, const Vec3<double>& n) {
   return std::atan2(m.cross(n).norm(), m.dot(n));
@@ -213,9 +215,9 @@ class CreaseInserter {
     for (const auto& [a, b] : mesh_.edges()) {
       mean_length_ += (mesh_.position(a) - mesh_.position(b)).norm() / (1.5 * mesh_.triangle_slots());
     }
-    for (int round = 0; round < k_rounds_of_crossings; ++round) {
-      if (find_crossings() == 0) break;
-    }
+    int first_new = 0;
+    for (int round = 0; round < k_rounds_of_crossings && first_new < mesh_.vertex_slots(); ++round)
+      first_new = find_crossings(first_new);
     if (points_.empty()) return {};
     std::vector<EditableMesh::Triangle> triangles;  // none is gone
     for (int t = 0; t < mesh_.triangle_slots(); ++t) triangles.push_back(mesh_.triangle(t));
@@ -277,17 +279,35 @@ class CreaseInserter {
     return std::nullopt;
   }
 
-  /// Finds where edges cross creases. An edge between two faces that crosses none where they would meet has a third one
-  /// between its ends, and is split there. Returns how many were.
-  int find_crossings() {
-    int splits = 0;
+  /// Whether the normals m, n of the surface at p, q may jump somewhere between them: whether they still differ where
+  /// these are as near to each other as a crease may be rounded, with points of the surface between them.
+  [[nodiscard]] bool may_jump(const Vec3<double>& p, const Vec3<double>& m, const Vec3<double>& q,
+                              const Vec3<double>& n) const {
+    if (angle_between(m, n) < k_kept_angle * k_least_angle) return false;
+    const double length = (p - q).norm();
+    if (length <= k_most_rounding * mean_length_) return true;
+    Vec3<double> middle = 0.5 * (p + q);
+    if (!project_to_surface(field_, middle, k_nearly_on * length) ||
+        std::max((middle - p).norm(), (middle - q).norm()) > length)
+      return true;
+    const Vec3<double> gradient = field_(middle).gradient;
+    if (!(gradient.norm() > k_least_gradient)) return true;  // in a seam between flush primitives
+    const Vec3<double> between = gradient.normalized();
+    return may_jump(p, m, middle, between) || may_jump(middle, between, q, n);
+  }
+
+  /// Finds where edges cross creases, those with a vertex from `first_new` on. An edge between two faces that crosses
+  /// none where they would meet has a third one between its ends, and is split there. Returns the first new vertex.
+  int find_crossings(int first_new) {
+    const int vertices = mesh_.vertex_slots();
     const std::vector<Ends> edges = mesh_.edges();
     for (const Ends& edge : edges) {
       const auto& [a, b] = edge;
       const Vec3<double> p = mesh_.position(a), q = mesh_.position(b);
-      const double angle =
-          angle_between(normals_[static_cast<std::size_t>(a)], normals_[static_cast<std::size_t>(b)]);
-      if (angle < k_least_angle || points_.count(edge) > 0) continue;
+      const Vec3<double>&m = normals_[static_cast<std::size_t>(a)],
+            &n = normals_[static_cast<std::size_t>(b)];
+      const double angle = angle_between(m, n);
+      if (std::max(a, b) < first_new || angle < k_least_angle || !may_jump(p, m, q, n)) continue;
       if (const auto x = crossing_of(edge)) {
         points_.emplace(edge, Crossing{*x});
       } else if (angle > k_angle_of_faces) {
@@ -297,10 +317,9 @@ class CreaseInserter {
           continue;
         mesh_.split(a, b, middle);
         normals_.push_back(normal_at(middle));
-        ++splits;
       }
     }
-    return splits;
+    return vertices;
   }
 
   /// Marks the creases within what was a triangle.
