@@ -38,6 +38,12 @@ void validate_body(const Body& body) {
   require(body.contact_areas.size() == static_cast<std::size_t>(body.contact_points.cols()),
           fmt::format("{}: {} contact areas for {} contact points", where, body.contact_areas.size(),
                       body.contact_points.cols()));
+  for (const FlatFace& face : body.flat_faces) {
+    for (const int point : face.points)
+      require(point >= 0 && point < body.contact_points.cols(),
+              fmt::format("{}: a flat face has contact point {} of {}", where, point,
+                          body.contact_points.cols()));
+  }
   require(body.fixed || body.oscillation.frequency == 0.0,
           fmt::format("{}: only a fixed body can oscillate", where));
 }
