@@ -18,6 +18,7 @@
 #include "engine/padded_polygon.h"
 #include "engine/padded_polygon_mesh.h"
 #include "engine/primitive_check.h"
+#include "engine/surface_seeds.h"
 
 namespace abut {
 namespace {
@@ -165,6 +166,7 @@ class Builder {
     set_mesh();
     set_contact_points();
     set_size();
+    body_.seeds = surface_seeds(body_);
     set_inradius();
     set_mass_and_recenter();
     return std::move(body_);

@@ -52,6 +52,7 @@ bool have_same_geometry(const Body& a, const Body& b) {
          are_equal(a.shape, b.shape) && are_equal(a.contact_points, b.contact_points) &&
          a.contact_areas == b.contact_areas && a.flat_faces == b.flat_faces &&
          are_equal(a.contact_area_vectors, b.contact_area_vectors) &&
+         are_equal(a.seeds.normals, b.seeds.normals) && a.seeds.cells == b.seeds.cells &&
          are_equal(a.mesh.vertices, b.mesh.vertices) && a.mesh.triangles == b.mesh.triangles;
 }
 

@@ -176,6 +176,12 @@ struct Oscillation {
   [[nodiscard]] Vec6<double> mean_twist(double time, double h) const;
 };
 
+/// Of each contact point of a round body, what surface_seeds.h says of it; no columns for others.
+struct SurfaceSeeds {
+  Points normals{3, 0};          ///< outwards, of length 1, in P
+  Eigen::Matrix2Xd cells{2, 0};  ///< along the parallel and the meridian, by seed_lengths() [-]
+};
+
 struct Body {
   std::string name;
   Shape shape;
@@ -186,7 +192,8 @@ struct Body {
   /// [m^2]; no columns where contact points are no vertices of the mesh.
   Points contact_area_vectors{3, 0};
   std::vector<FlatFace> flat_faces;  ///< of the mesh, where contact points are its vertices
-  double contact_radius = 0.0;       ///< [m]
+  SurfaceSeeds seeds;
+  double contact_radius = 0.0;  ///< [m]
   /// |V_b|: so many contact points, those that reach deepest, may touch at a time; 0 is all of them.
   int selected_vertices = 0;
   /// |E_b|: so many convex edges of the mesh, those whose ends reach deepest, may touch at a time; 0 is all

@@ -56,6 +56,10 @@ struct NormalCone {
     for (int i = 0; i < 3; ++i) by_normal[i] = factor * by_normal[i] + slope * edge[i];
     value = value * factor;
   }
+  ABUT_KERNEL_PART void scale(const S& factor) {
+    value = factor * value;
+    for (int i = 0; i < 3; ++i) by_normal[i] = factor * by_normal[i];
+  }
 };
 
 inline constexpr double k_push_out_begin = -4.0;  ///< d by tau_p below which D > 0
@@ -73,19 +77,22 @@ template <typename S>
 /// w and its derivatives with respect to what it is made of.
 template <typename S>
 struct VertexWeight {
-  S value, by_strict, by_wide, by_patch, by_push_out;
+  S value, by_strict, by_wide, by_patch, by_push_out, by_floor;
 
   /// @param strict  C(w_r)
   /// @param wide    C(w_p)
   /// @param patch   P
-  ABUT_KERNEL_PART VertexWeight(const S& strict, const S& wide, const S& patch, const S& push_out) {
-    const S floored = S(k_patch_floor) + S(1.0 - k_patch_floor) * patch, not_strict = S(1) - strict,
+  /// @param floor   f
+  ABUT_KERNEL_PART VertexWeight(const S& strict, const S& wide, const S& patch, const S& push_out,
+                                const S& floor) {
+    const S floored = floor + (S(1) - floor) * patch, not_strict = S(1) - strict,
             not_patch = S(1) - floored * wide, not_deep = S(1) - push_out;
     value = S(1) - not_strict * not_patch * not_deep;
     by_strict = not_patch * not_deep;
     by_wide = not_strict * not_deep * floored;
-    by_patch = not_strict * not_deep * S(1.0 - k_patch_floor) * wide;
+    by_patch = not_strict * not_deep * (S(1) - floor) * wide;
     by_push_out = not_strict * not_patch;
+    by_floor = not_strict * not_deep * (S(1) - patch) * wide;
   }
 };
 

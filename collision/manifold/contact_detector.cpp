@@ -158,6 +158,10 @@ VertexSdfQuery ContactDetector::vertex_query(int owner, int solid, const Contact
   query.X_WS = X_WB[static_cast<std::size_t>(solid)];
   query.tau = config.activity_smoothing * pair_size(owner, solid);
   query.edges = &geometry(owner).features.point_edges;
+  query.sliding = &geometry(owner).features.sliding;
+  const int A = std::min(owner, solid);
+  query.solid_is_round =
+      geometry(solid).features.is_round && carries_vertices(config, model_body(A), solid == A ? 0 : 1);
   query.cone_width = config.cone_smoothing;
   return query;
 }
@@ -394,6 +398,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
   contacts.resize(features.size());
   out.places.resize(features.size());
   out.vertices.clear();
+  out.slid_vertices.clear();
   out.features.assign(features.begin(), features.end());
   out.edges_in_solids.clear();
   out.solid_jacobians.clear();
@@ -405,6 +410,7 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
   const auto owner_of = [&](std::size_t i) {
     return features[i].feature_A >= 0 ? features[i].body_A : features[i].body_B;
   };
+  const auto is_slid = [&](std::size_t i) { return is_slid_vertex(model_body(owner_of(i)), features[i]); };
   for (std::size_t begin = 0, end = 0; begin < features.size(); begin = end) {
     // The features of one pair.
     for (end = begin; end < features.size() && is_same_pair(begin, end); ++end)
@@ -430,14 +436,26 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       const int owner = owner_of(i), solid = owner == A ? B : A;
       const bool is_edge_edge = kind == ContactKind::edge_edge;
       for (next = i + 1; next < end && features[next].kind == kind; ++next) {
-        if (!is_edge_edge && owner_of(next) != owner) break;
+        if (!is_edge_edge && (owner_of(next) != owner || is_slid(next) != is_slid(i))) break;
       }
       const auto run = features.subspan(i, next - i);
-      const std::size_t first =
-          kind == ContactKind::vertex_sdf ? out.vertices.size() : out.edges_in_solids.size();
+      const std::size_t first = is_slid(i)                        ? out.slid_vertices.size()
+                                : kind == ContactKind::vertex_sdf ? out.vertices.size()
+                                                                  : out.edges_in_solids.size();
       for (std::size_t k = i; k < next; ++k) out.places[k] = {out.pair_count, first + k - i};
       switch (kind) {
         case ContactKind::vertex_sdf:
+          if (is_slid(i)) {
+            const VertexSdfQuery query = vertex_query(owner, solid, config, X_WB);
+            for (std::size_t k = i; k < next; ++k) {
+              const int feature = std::max(features[k].feature_A, features[k].feature_B);
+              out.slid_vertices.push_back(linearize_slid_vertex(
+                  query, feature - static_cast<int>(query.owner_body->contact_points.cols()),
+                  pair.vertices[0].patch));
+              if (!is_known) contacts.set(k, slid_contact(query, out.slid_vertices.back()));
+            }
+            break;
+          }
           if (is_known) break;
           if (!is_for_one_vjp(what_for)) out.vertices.resize(first + run.size());
           linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
@@ -485,9 +503,13 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
     // A run of contacts of one pair, kind and owner, as linearize() has them.
     const auto kind_of = [&](std::size_t k) { return at.features[k].kind; };
     const auto owner_is_A = [&](std::size_t k) { return at.features[k].feature_A >= 0; };
+    const auto is_slid = [&](std::size_t k) {
+      const ContactFeature& feature = at.features[k];
+      return is_slid_vertex(model_body(owner_is_A(k) ? feature.body_A : feature.body_B), feature);
+    };
     for (next = i + 1; next < bars.size(); ++next) {
       if (at.places[next].pair != at.places[i].pair || kind_of(next) != kind_of(i) ||
-          owner_is_A(next) != owner_is_A(i))
+          owner_is_A(next) != owner_is_A(i) || is_slid(next) != is_slid(i))
         break;
     }
     PairContacts& pair = at.pairs[at.places[i].pair];
@@ -495,6 +517,13 @@ void ContactDetector::add_vjp(std::span<const Pose<double>> X_WB, std::span<cons
     if (i == 0 || at.places[i].pair != at.places[i - 1].pair) config = pair_config(A, B);
     switch (kind_of(i)) {
       case ContactKind::vertex_sdf:
+        if (is_slid(i)) {
+          const VertexSdfQuery query = vertex_query(owner, solid, config, X_WB);
+          for (std::size_t k = i; k < next; ++k)
+            slid_vertex_vjp(query, at.slid_vertices[at.places[k].index], bars[k], pair.vertices[0].patch_bar,
+                            pose(owner), pose(solid), shape(owner), shape(solid));
+          break;
+        }
         if (!at.vertices.empty() && at.vertices[at.places[i].index].jacobian >= 0) {
           vertex_sdf_vjp(std::span(at.vertices).subspan(at.places[i].index, next - i),
                          vertex_query(owner, solid, config, X_WB), at.solid_jacobians,
@@ -597,6 +626,12 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
       const int owner = owner_is_A ? A : B, solid = owner_is_A ? B : A;
       switch (feature.kind) {
         case ContactKind::vertex_sdf: {
+          const VertexSdfQuery query = vertex_query(owner, solid, config, X_WB);
+          if (is_slid_vertex(*query.owner_body, feature)) {
+            dots[end] = slid_vertex_jvp(query, at.slid_vertices[at.places[end].index], pose(owner),
+                                        pose(solid), patch_dot);
+            break;
+          }
           const VertexSdfLinearization& vertex = at.vertices[at.places[end].index];
           const int side = owner_is_A ? 0 : 1;
           dots[end] = vertex_sdf_jvp(vertex, pose(owner), pose(solid),

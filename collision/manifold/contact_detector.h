@@ -22,6 +22,7 @@
 #include "collision/manifold/geometry_gradient.h"
 #include "collision/manifold/kernel/pair_kernels.h"
 #include "collision/manifold/pair_patch.h"
+#include "collision/manifold/slid_vertices.h"
 #include "collision/manifold/vertex_sdf.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/config.h"
@@ -55,6 +56,7 @@ struct ManifoldLinearization {
   std::vector<PairContacts> pairs;  ///< the first `pair_count` are in use
   std::size_t pair_count = 0;
   std::vector<VertexSdfLinearization> vertices;  ///< not for a single VJP
+  std::vector<SlidVertexLinearization> slid_vertices;
   std::vector<EdgeSdfLinearization> edges_in_solids;
   std::vector<EdgeSdfLinearization> linearized;
   std::vector<PointContact> point_contacts;  ///< of other detectors

@@ -66,8 +66,9 @@ void ContactDetector::inspect(std::span<const Pose<double>> X_WB, const ContactM
       set_witnesses_along_normal(contact, inspection);
       if (contact.feature.kind == ContactKind::vertex_sdf) {
         const int side = contact.feature.feature_A >= 0 ? 0 : 1;
-        indicators.selection =
-            prepared.vertices[side].weight(std::max(contact.feature.feature_A, contact.feature.feature_B));
+        const int point = std::max(contact.feature.feature_A, contact.feature.feature_B);
+        if (point < model_body(side == 0 ? A : B).contact_points.cols())
+          indicators.selection = prepared.vertices[side].weight(point);
         indicators.cone = contact.weight / indicators.selection;
         continue;
       }

@@ -35,23 +35,31 @@ Contact make_contact(const VertexSdfQuery& query, const VertexSdfLinearization& 
   return contact;
 }
 
-/// w of closest_features.h, and what it depends on.
+/// w of closest_features.h, and its derivatives; by_strict and by_wide are those with respect to C(w_r) and C(w_p).
 struct ClosestWeight {
-  double weight, by_distance, by_patch, by_strict, by_wide;
+  double weight, by_distance, by_patch, by_strict, by_wide, by_arrival = 0.0;
   Vec3<double> by_normal;
 
   ClosestWeight(const VertexSdfQuery& query, int point, const Mat3<double>& R_WO, const Vec3<double>& n,
                 double distance, double patch) {
-    const PointCones cones = point_cones(query, point, R_WO, n);
+    PointCones cones = point_cones(query, point, R_WO, n);
+    const bool slides = query.sliding->slide;
+    const double feature = query.is_feature(point) ? 1.0 : 0.0, strict_share = slides ? 0.0 : feature;
+    cones.strict.scale(strict_share);
+    const SeedArrival arrival =
+        slides ? seed_arrival(*query.sliding, point, R_WO.transpose() * n) : SeedArrival{};
     const double inverse_tau = 1.0 / query.tau;
     const VertexWeight<double> of(cones.strict.value, cones.wide.value, patch,
-                                  push_out(distance, inverse_tau));
+                                  push_out(distance, inverse_tau),
+                                  k_patch_floor * feature * (1.0 - arrival.value));
     weight = of.value;
     by_distance = of.by_push_out * push_out_slope(distance, inverse_tau);
     by_patch = of.by_patch;
-    by_strict = of.by_strict;
+    by_strict = strict_share * of.by_strict;
     by_wide = of.by_wide;
-    by_normal = of.by_strict * cones.strict.by_normal + of.by_wide * cones.wide.by_normal;
+    by_arrival = -of.by_floor * k_patch_floor * feature;
+    by_normal = of.by_strict * cones.strict.by_normal + of.by_wide * cones.wide.by_normal +
+                by_arrival * (R_WO * arrival.by_normal);
   }
 };
 
@@ -167,6 +175,7 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       at.closest_by_patch = closest.by_patch;
       at.closest_by_normal = closest.by_normal;
       at.closest_by_cones = {closest.by_strict, closest.by_wide};
+      at.closest_by_arrival = closest.by_arrival;
       at.weight = at.choice * at.closest;
       at.area_vector = area_vector(owner, at.point, R_WO);
       const double area = area_of(owner, at.point), along = at.area_vector.dot(at.normal);
@@ -254,8 +263,11 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
       weights.patch_bar += closest_bar * of.by_patch;
       columns.set(k_cone_bar, i, Vec3<double>(closest_bar * of.by_normal));
       if (geometry_O != nullptr) {
-        cone_edges_vjp(query, point, R_WO.transpose() * (sign * block.vector(k_contact_normal, contact)),
-                       closest_bar * of.by_strict, closest_bar * of.by_wide, geometry_O->contact_points);
+        const Vec3<double> n_O = R_WO.transpose() * (sign * block.vector(k_contact_normal, contact));
+        cone_edges_vjp(query, point, n_O, closest_bar * of.by_strict, closest_bar * of.by_wide,
+                       geometry_O->contact_points);
+        if (query.sliding->slide)
+          seed_arrival_vjp(owner, *query.sliding, point, n_O, closest_bar * of.by_arrival, *geometry_O);
       }
     } else {
       columns.set(k_cone_bar, i, Vec3<double>(Vec3<double>::Zero()));
@@ -333,6 +345,9 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
     geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
     cone_edges_vjp(query, at.point, R_OW * at.normal, closest_bar * at.closest_by_cones[0],
                    closest_bar * at.closest_by_cones[1], geometry_O->contact_points);
+    if (query.sliding->slide)
+      seed_arrival_vjp(*query.owner_body, *query.sliding, at.point, R_OW * at.normal,
+                       closest_bar * at.closest_by_arrival, *geometry_O);
     geometry_O->contact_radius -= distance_bar + along;
   }
 }

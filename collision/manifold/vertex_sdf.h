@@ -51,9 +51,16 @@ struct VertexSdfQuery {
   const ShapeSdf* sdf = nullptr;  ///< of the solid
   int owner = -1, solid = -1;     ///< bodies; A of the contacts is the lower one
   Pose<double> X_WO, X_WS;
-  double tau = 0;                             ///< tau_p [m]
-  const PointEdges<double>* edges = nullptr;  ///< of the owner
-  double cone_width = 0;                      ///< w_c [rad]
+  double tau = 0;                                  ///< tau_p [m]
+  const PointEdges<double>* edges = nullptr;       ///< of the owner
+  double cone_width = 0;                           ///< w_c [rad]
+  const SlidingPoints<double>* sliding = nullptr;  ///< of the owner
+  bool solid_is_round = false;                     ///< BodyFeatures::is_round, and its points carry contacts
+
+  /// Whether a contact point can be a closest feature where it is.
+  [[nodiscard]] bool is_feature(int point) const {
+    return !solid_is_round || edges->is_feature[static_cast<std::size_t>(point)] != 0.0;
+  }
 };
 
 /// Whether contact points are centres of balls, whose distances to the rims of the solid are measured.
@@ -108,6 +115,7 @@ struct VertexSdfLinearization {
   double closest_by_distance = 0, closest_by_patch = 0;
   Vec3<double> closest_by_normal = Vec3<double>::Zero();
   Vec2<double> closest_by_cones = Vec2<double>::Zero();  ///< by C(w_r), C(w_p)
+  double closest_by_arrival = 0;                         ///< by N of a seed
   double distance = 0;                                   ///< d [m]
   double area_factor = 1;
   double facing = 0;                                ///< 0.03 a + r(-A.n) [m^2]

@@ -1,7 +1,9 @@
 #include "dynamics/step/gap_following.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "collision/manifold/slid_vertices.h"
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/step/contacts_vjp.h"
 #include "engine/lie.h"
@@ -16,6 +18,69 @@ constexpr double k_rest = 0.03;                // of tau_p
 constexpr double k_onset = 0.05;               // of x
 constexpr double k_least_weight = 1e-3;        // w up to which a followed contact fades in
 
+/// The side whose solid a vertex meets where it is; -1 of other features, whose places on their bodies change.
+int solid_of_vertex(const Model& model, const ContactFeature& feature) {
+  if (feature.kind != ContactKind::vertex_sdf) return -1;
+  const int owner = feature.feature_A >= 0 ? 0 : 1;
+  const Body& body = model.bodies[at(owner == 0 ? feature.body_A : feature.body_B)];
+  return body.contact_points_on_surface && !is_slid_vertex(body, feature) ? 1 - owner : -1;
+}
+
+/// U_t: w_B x (w_B x r_B) - w_A x (w_A x r_A) - 2 w_S x U.
+struct TurningAway {
+  int solid = -1;  ///< S, a side; -1: U_t is 0
+  Vec3<double> w[2], arms[2], U;
+
+  [[nodiscard]] static Vec3<double> towards_axis(const Vec3<double>& w, const Vec3<double>& r) {
+    return w.cross(Vec3<double>(w.cross(r)));
+  }
+  [[nodiscard]] Vec3<double> value() const {
+    if (solid < 0) return Vec3<double>::Zero();
+    return towards_axis(w[1], arms[1]) - towards_axis(w[0], arms[0]) - 2.0 * w[solid].cross(U);
+  }
+  /// d value of changes of w, arms and U.
+  [[nodiscard]] Vec3<double> jvp(const TurningAway& dot) const {
+    Vec3<double> result = Vec3<double>::Zero();
+    if (solid < 0) return result;
+    for (int side = 0; side < 2; ++side) {
+      const Vec3<double> changed = dot.w[side].cross(Vec3<double>(w[side].cross(arms[side]))) +
+                                   w[side].cross(Vec3<double>(dot.w[side].cross(arms[side]))) +
+                                   towards_axis(w[side], dot.arms[side]);
+      result += side == 1 ? changed : Vec3<double>(-changed);
+    }
+    return result - 2.0 * (dot.w[solid].cross(U) + w[solid].cross(dot.U));
+  }
+  /// dL/d(w, arms, U) from dL/d value.
+  [[nodiscard]] TurningAway vjp(const Vec3<double>& bar) const {
+    TurningAway result;
+    result.U = solid < 0 ? Vec3<double>(Vec3<double>::Zero()) : Vec3<double>(-2.0 * bar.cross(w[solid]));
+    for (int side = 0; side < 2; ++side) {
+      const Vec3<double> of_side =
+          solid < 0 ? Vec3<double>(Vec3<double>::Zero()) : Vec3<double>(side == 1 ? bar : Vec3<double>(-bar));
+      result.w[side] = Vec3<double>(w[side].cross(arms[side])).cross(of_side) +
+                       arms[side].cross(Vec3<double>(of_side.cross(w[side])));
+      result.arms[side] = towards_axis(w[side], of_side);
+    }
+    if (solid >= 0) result.w[solid] -= 2.0 * U.cross(bar);
+    return result;
+  }
+};
+
+/// Of a gap whose contact and U at the start are known.
+///
+/// @param V, centers  twists and centres of mass of both sides
+TurningAway turning_of(const Model& model, const FollowedGap& gap, const Vec6<double> (&V)[2],
+                       const Vec3<double> (&centers)[2]) {
+  TurningAway turning;
+  turning.solid = solid_of_vertex(model, gap.start.feature);
+  turning.U = gap.velocity;
+  for (int side = 0; side < 2; ++side) {
+    turning.w[side] = V[side].head<3>();
+    turning.arms[side] = gap.start.point_W - centers[side];
+  }
+  return turning;
+}
+
 }  // namespace
 
 FollowingTime::FollowingTime(double d, double u, double h, double tau_p, double band) {
@@ -24,6 +89,9 @@ FollowingTime::FollowingTime(double d, double u, double h, double tau_p, double 
   const double begun = c / k_begin, moved = way / rest - 1.0, near = (d - way - band) * by_gap;
   const double begins = smoothstep5(begun), moves = smoothstep5(moved), nears = smoothstep5(near);
   amount = begins * moves * nears;
+  turning = moves * nears;
+  turning_by_distance = moves * smoothstep5_dx(near) * by_gap;
+  turning_by_velocity = -h * (nears * smoothstep5_dx(moved) / rest - turning_by_distance);
   const double amount_by_c = smoothstep5_dx(begun) / k_begin * moves * nears,
                amount_by_gap = begins * moves * smoothstep5_dx(near) * by_gap,
                amount_by_way =
@@ -108,6 +176,8 @@ void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowS
       gap.contact = i;
       gap.time = FollowingTime(d, u, h, tau_p, band);
       gap.velocity = U;
+      gap.turning_away = turning_of(*model_, gap, motion.V, centers).value();
+      gap.turning_time = 0.5 * gap.time.turning * (h * h - gap.time.value * gap.time.value);
       linearize(state, motion, feature, gap.time.value, LinearizeFor::vjp, memory);
       const Contact there = memory.there.contacts[0];
       gap.closing = there.normal_AB_W.dot(U);
@@ -117,7 +187,9 @@ void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowS
           1.0 - amount + amount * smoothstep5_dx(w / k_least_weight) / k_least_weight * there.weight;
       gap.weight_by_amount = fade * there.weight - w;
       block.set_vector(k_contact_normal, i, there.normal_AB_W);
-      block.set_number(k_contact_distance, i, there.signed_distance - gap.time.value * gap.closing);
+      block.set_number(k_contact_distance, i,
+                       there.signed_distance - gap.time.value * gap.closing +
+                           gap.turning_time * there.normal_AB_W.dot(gap.turning_away));
       block.set_number(k_contact_weight, i, w + amount * gap.weight_by_amount);
       block.set_number(k_contact_area, i, there.area);
     }
@@ -148,12 +220,15 @@ void GapFollowing::vjp(const State& state, const MassMatrix& mass, double h,
     ContactBar& bar = contacts[at(gap.contact)];
     const Motion motion = motion_of(state, mass, h, gap.start.feature);
     const double time = gap.time.value, closing_bar = -time * bar.signed_distance;
-    double time_bar = -gap.closing * bar.signed_distance;
     linearize(state, motion, gap.start.feature, time, LinearizeFor::vjp, memory);
     const Vec3<double> n_there = memory.there.contacts[0].normal_AB_W;
+    const double turning_time_bar = bar.signed_distance * n_there.dot(gap.turning_away),
+                 turning_bar = 0.5 * (h * h - time * time) * turning_time_bar;
+    double time_bar = -gap.closing * bar.signed_distance - time * gap.time.turning * turning_time_bar;
     ContactBar there;
     there.signed_distance = bar.signed_distance;
-    there.normal_AB_W = bar.normal_AB_W + closing_bar * gap.velocity;
+    there.normal_AB_W = bar.normal_AB_W + closing_bar * gap.velocity +
+                        gap.turning_time * bar.signed_distance * gap.turning_away;
     there.weight = bar.weight * gap.weight_by_there;
     there.area = bar.area;
     const double amount_bar = bar.weight * gap.weight_by_amount;
@@ -171,10 +246,16 @@ void GapFollowing::vjp(const State& state, const MassMatrix& mass, double h,
       V_bar[side] = time * way_bar;
       time_bar += way_bar.dot(motion.V[side]);
     }
-    const double start_closing_bar =
-        time_bar * gap.time.by_velocity + amount_bar * gap.time.amount_by_velocity;
-    const Vec3<double> U_bar = closing_bar * n_there + start_closing_bar * gap.start.normal_AB_W;
-    bar.signed_distance = time_bar * gap.time.by_distance + amount_bar * gap.time.amount_by_distance;
+    const TurningAway turning = turning_of(
+        *model_, gap, motion.V, {state.X_WB[at(motion.body[0])].p, state.X_WB[at(motion.body[1])].p});
+    const TurningAway of_turning = turning.vjp(gap.turning_time * bar.signed_distance * n_there);
+    const double start_closing_bar = time_bar * gap.time.by_velocity +
+                                     amount_bar * gap.time.amount_by_velocity +
+                                     turning_bar * gap.time.turning_by_velocity;
+    const Vec3<double> U_bar =
+        closing_bar * n_there + start_closing_bar * gap.start.normal_AB_W + of_turning.U;
+    bar.signed_distance = time_bar * gap.time.by_distance + amount_bar * gap.time.amount_by_distance +
+                          turning_bar * gap.time.turning_by_distance;
     bar.normal_AB_W = start_closing_bar * gap.velocity;
     bar.weight *= gap.weight_by_start;
     bar.area = 0.0;
@@ -182,8 +263,8 @@ void GapFollowing::vjp(const State& state, const MassMatrix& mass, double h,
       const std::size_t b = at(motion.body[side]);
       const Vec3<double> force = side == 0 ? Vec3<double>(-U_bar) : U_bar,
                          arm = gap.start.point_W - state.X_WB[b].p,
-                         arm_bar = force.cross(motion.V[side].head<3>());
-      V_bar[side] += stack<double>(arm.cross(force), force);
+                         arm_bar = force.cross(motion.V[side].head<3>()) + of_turning.arms[side];
+      V_bar[side] += stack<double>(arm.cross(force) + of_turning.w[side], force);
       bar.point_W += arm_bar;
       state_bar.pose[b].tail<3>() -= arm_bar;
       state_bar.twist[b] += V_bar[side];
@@ -202,6 +283,9 @@ void GapFollowing::jvp(const State& state, const MassMatrix& mass, double h,
     const Motion motion = motion_of(state, mass, h, gap.start.feature);
     const double time = gap.time.value;
     linearize(state, motion, gap.start.feature, time, LinearizeFor::both, memory);
+    const TurningAway turning = turning_of(
+        *model_, gap, motion.V, {state.X_WB[at(motion.body[0])].p, state.X_WB[at(motion.body[1])].p});
+    TurningAway turning_dot;
     Vec3<double> U_dot = Vec3<double>::Zero();
     for (int side = 0; side < 2; ++side) {
       const std::size_t b = at(motion.body[side]);
@@ -210,12 +294,16 @@ void GapFollowing::jvp(const State& state, const MassMatrix& mass, double h,
                          arm_dot = dot.point_W - state_dot.pose[b].tail<3>();
       const Vec3<double> of_side = V_dot.tail<3>() + V_dot.head<3>().cross(arm) + V.head<3>().cross(arm_dot);
       U_dot += side == 0 ? Vec3<double>(-of_side) : of_side;
+      turning_dot.w[side] = V_dot.head<3>();
+      turning_dot.arms[side] = arm_dot;
     }
+    turning_dot.U = U_dot;
     const double start_closing_dot = dot.normal_AB_W.dot(gap.velocity) + gap.start.normal_AB_W.dot(U_dot);
-    const double amount_dot =
-        gap.time.amount_by_distance * dot.signed_distance + gap.time.amount_by_velocity * start_closing_dot;
-    const double time_dot =
-        gap.time.by_distance * dot.signed_distance + gap.time.by_velocity * start_closing_dot;
+    const double start_distance_dot = dot.signed_distance,
+                 amount_dot = gap.time.amount_by_distance * start_distance_dot +
+                              gap.time.amount_by_velocity * start_closing_dot,
+                 time_dot =
+                     gap.time.by_distance * start_distance_dot + gap.time.by_velocity * start_closing_dot;
     for (int side = 0; side < 2; ++side) {
       const std::size_t b = at(motion.body[side]);
       const Vec3<double> turn = time * motion.V[side].head<3>();
@@ -229,7 +317,15 @@ void GapFollowing::jvp(const State& state, const MassMatrix& mass, double h,
     detector_->jvp(memory.X_WB, memory.poses, memory.there, {&there, 1});
     const double closing_dot =
         there.normal_AB_W.dot(gap.velocity) + memory.there.contacts[0].normal_AB_W.dot(U_dot);
-    dot.signed_distance = there.signed_distance - time_dot * gap.closing - time * closing_dot;
+    const Vec3<double>& n_there = memory.there.contacts[0].normal_AB_W;
+    const double turning_time_dot = 0.5 * (h * h - time * time) *
+                                        (gap.time.turning_by_distance * start_distance_dot +
+                                         gap.time.turning_by_velocity * start_closing_dot) -
+                                    gap.time.turning * time * time_dot;
+    dot.signed_distance =
+        there.signed_distance - time_dot * gap.closing - time * closing_dot +
+        turning_time_dot * n_there.dot(gap.turning_away) +
+        gap.turning_time * (there.normal_AB_W.dot(gap.turning_away) + n_there.dot(turning.jvp(turning_dot)));
     dot.normal_AB_W = there.normal_AB_W;
     dot.weight = gap.weight_by_there * there.weight + gap.weight_by_start * dot.weight +
                  gap.weight_by_amount * amount_dot;

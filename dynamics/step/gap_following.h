@@ -7,12 +7,14 @@
 ///     tau = a h (b - ramp(b - 1)),   b = (d - e)/(-u h),   1/e = 100/d + 100/tau_p,
 /// which is when its plane is reached but for e, or else the end of the step. Its row has the normal and area
 /// n', area' of its feature there, and continues the distance d' there with the same velocity:
-///     distance  d' - tau u',   u' = n'.U,
+///     distance  d' - tau u' + b (h^2 - tau^2)/2 n'.U_t,   u' = n'.U,
 ///     weight    (1 - a) w + a S(w/0.001) w'.
 /// Where the plane goes on, d' = d + tau u, and nothing changes. Where it ends, as past an edge, w' = 0, or d'
-/// stays and u' is about 0: d' + (h - tau) u' > 0, nothing is in the way. The amount
-///     a = S(50 d/(-u h)) S(-u h/(0.03 tau_p) - 1) S(20 x),   x = 1/2 - (d + h u)/(8 tau),
-/// lets following set in smoothly: not for contacts at rest, which close by less than 0.03 tau_p, nor for those
+/// stays and u' is about 0: d' + (h - tau) u' > 0, nothing is in the way. U_t is the rate of U of a vertex, as the
+/// other body sees it, by the turning of both bodies alone (of other features 0): a vertex of a rolling wheel turns away
+/// from the floor before it comes there. The amounts
+///     b = S(-u h/(0.03 tau_p) - 1) S(20 x),   x = 1/2 - (d + h u)/(8 tau),   a = b S(50 d/(-u h))
+/// let following set in smoothly: not for contacts at rest, which close by less than 0.03 tau_p, nor for those
 /// without a share (contact_rows.h). What has no weight at the start is not there to be followed: S(w/0.001).
 ///
 /// e keeps a contact off the surface: the distance of a solid with sharp edges has kinks there, and vertices of
@@ -31,12 +33,14 @@
 
 namespace abut {
 
-/// tau and a, with their derivatives.
+/// tau, a and b, with their derivatives.
 struct FollowingTime {
   double value = 0.0;                                         ///< tau [s]
   double by_distance = 0.0, by_velocity = 0.0;                ///< with respect to d, u
   double amount = 0.0;                                        ///< a
   double amount_by_distance = 0.0, amount_by_velocity = 0.0;  ///< likewise
+  double turning = 0.0;                                       ///< b
+  double turning_by_distance = 0.0, turning_by_velocity = 0.0;
 
   /// @param d, u  [m], [m/s]; tau and a are 0 unless d > 0 and u < 0
   /// @param band  4 tau, the d + h u from which on a contact has no share [m]
@@ -48,8 +52,10 @@ struct FollowedGap {
   Contact start;     ///< at the start of the step
   int contact = -1;  ///< its place in the list
   FollowingTime time;
-  Vec3<double> velocity;  ///< U [m/s]
-  double closing = 0.0;   ///< u' [m/s]
+  Vec3<double> velocity;      ///< U [m/s]
+  Vec3<double> turning_away;  ///< U_t [m/s^2]
+  double turning_time = 0.0;  ///< b (h^2 - tau^2)/2 [s^2]
+  double closing = 0.0;       ///< u' [m/s]
   // The derivatives of its row's weight with respect to w', w and a.
   double weight_by_there = 0.0, weight_by_start = 0.0, weight_by_amount = 0.0;
 };

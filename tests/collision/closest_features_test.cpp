@@ -81,14 +81,15 @@ TEST_CASE("closest features: derivatives of cones and weights agree with Jet", "
     REQUIRE(close(cone.by_normal, jet_gradient(value, n), 1e-12, 1e-13));
     sloped += static_cast<int>(cone.by_normal.norm() > 0.1);
 
-    const Eigen::Vector4d x(random.uniform(), random.uniform(), random.uniform(), random.uniform());
-    const VertexWeight<double> weight(x[0], x[1], x[2], x[3]);
-    const Eigen::Vector4d by_all(weight.by_strict, weight.by_wide, weight.by_patch, weight.by_push_out);
+    Eigen::Matrix<double, 5, 1> x, by_all;
+    for (double& number : x) number = random.uniform();
+    const VertexWeight<double> weight(x[0], x[1], x[2], x[3], x[4]);
+    by_all << weight.by_strict, weight.by_wide, weight.by_patch, weight.by_push_out, weight.by_floor;
     REQUIRE(close(by_all,
                   jet_gradient(
                       [](const auto& y) {
                         using S = std::decay_t<decltype(y[0])>;
-                        return VertexWeight<S>(y[0], y[1], y[2], y[3]).value;
+                        return VertexWeight<S>(y[0], y[1], y[2], y[3], y[4]).value;
                       },
                       x),
                   1e-12, 1e-13));
@@ -132,11 +133,11 @@ TEST_CASE("closest features: derivatives of the patch agree with Jet, to the pla
 
 TEST_CASE("closest features: a floor, the patch and the push-out give weight where a cone does not",
           "[collision][value]") {
-  CHECK(VertexWeight<double>(1.0, 1.0, 0.0, 0.0).value == 1.0);
-  CHECK(VertexWeight<double>(0.0, 1.0, 0.0, 0.0).value == Approx(k_patch_floor));
-  CHECK(VertexWeight<double>(0.0, 1.0, 1.0, 0.0).value == 1.0);
-  CHECK(VertexWeight<double>(0.0, 0.0, 1.0, 0.0).value == 0.0);  // exactly
-  CHECK(VertexWeight<double>(0.0, 0.0, 0.0, 1.0).value == 1.0);
+  CHECK(VertexWeight<double>(1.0, 1.0, 0.0, 0.0, k_patch_floor).value == 1.0);
+  CHECK(VertexWeight<double>(0.0, 1.0, 0.0, 0.0, k_patch_floor).value == Approx(k_patch_floor));
+  CHECK(VertexWeight<double>(0.0, 1.0, 1.0, 0.0, k_patch_floor).value == 1.0);
+  CHECK(VertexWeight<double>(0.0, 0.0, 1.0, 0.0, k_patch_floor).value == 0.0);  // exactly
+  CHECK(VertexWeight<double>(0.0, 0.0, 0.0, 1.0, k_patch_floor).value == 1.0);
   CHECK(push_out(-4.0, 1.0) == 0.0);
   CHECK(push_out(-12.0, 1.0) == 1.0);
   PatchSums<double> even;

@@ -253,8 +253,10 @@ Judgement judge_pairs(const Chosen& is_chosen) {
           const bool has_floor = A.fixed || B.fixed;
           if ((has_floor && pose.direction.z() != 1.0) || !test::is_drawn(index++)) continue;
           // A vertex that hits next to a sharp edge has sides of -0.2 and -31, of no kink that is counted.
+          // Of a torus that lies flat on a corner differences scatter by 1e-5.
           const bool unknown_kinks =
-              name == "cylinder, box with sharp edges, flush, shifted by half, motion 2";
+              name == "cylinder, box with sharp edges, flush, shifted by half, motion 2" ||
+              name == "box with sharp edges, torus, flush, shifted by half along two axes, motion 2";
           judge(name, step_jacobian(aligned_scene(swaps ? B : A, swaps ? A : B, pose, motion)), judgement,
                 {unknown_kinks, has_seams(bodies[a]) || has_seams(bodies[b])});
         }

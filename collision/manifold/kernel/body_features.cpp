@@ -180,12 +180,39 @@ std::vector<double> angle_deficits(const Body& body) {
   return deficits;
 }
 
+/// Of each contact point, whether the triangles around it lie in one plane, but for those that stand for others where
+/// such a face lies flush: of the mesh, wherever contact points were moved since.
+std::vector<bool> points_within_faces(const Body& body) {
+  constexpr double k_rounding = 1e-9;  // of 1 - cos of angles between normals
+  const int points = static_cast<int>(body.mesh.vertices.cols());
+  Points sums = Points::Zero(3, points);
+  std::vector<double> areas(at(points));
+  for (const Eigen::Vector3i& corners : body.mesh.triangles) {
+    const Vec3<double> x = body.mesh.vertices.col(corners[0]),
+                       area = (body.mesh.vertices.col(corners[1]) - x)
+                                  .cross(Vec3<double>(body.mesh.vertices.col(corners[2]) - x));
+    for (const int i : corners) {
+      sums.col(i) += area;
+      areas[at(i)] += area.norm();
+    }
+  }
+  std::vector<bool> within(at(points));
+  for (int i = 0; i < points; ++i) within[at(i)] = sums.col(i).norm() > (1.0 - k_rounding) * areas[at(i)];
+  for (const FlatFace& face : body.flat_faces) {
+    for (std::size_t k = 0; k < face.factors.size(); ++k) within[at(face.points[k])] = false;
+  }
+  return within;
+}
+
 template <typename T>
-PointEdges<T> make_point_edges(const Body& body) {
+PointEdges<T> make_point_edges(const Body& body, bool slide) {
   constexpr double k_corner = 1.0;  // [sr]; of a cube's corner pi/2
   constexpr double k_flat = 1e-9, k_unbounded = 1e30;
   PointEdges<T> out;
+  out.is_feature.assign(at(static_cast<int>(body.contact_points.cols())), T(1));
   if (!has_mesh_edges(body)) return out;
+  const std::vector<bool> within_faces = points_within_faces(body);
+  for (std::size_t i = 0; i < within_faces.size(); ++i) out.is_feature[i] = T(within_faces[i] ? 0 : 1);
   std::vector<std::set<int>> neighbours(at(static_cast<int>(body.contact_points.cols())));
   for (const Eigen::Vector3i& corners : body.mesh.triangles) {
     for (const int i : corners) neighbours[at(i)].insert(corners.begin(), corners.end());
@@ -198,7 +225,7 @@ PointEdges<T> make_point_edges(const Body& body) {
     double area = area_vector.norm();
     double steepest = -k_unbounded;  // |A| times the largest rise of an edge along A
     out.first.push_back(static_cast<std::int32_t>(out.x.size()));
-    if (deficits[i] <= k_corner) {
+    if (slide || deficits[i] <= k_corner) {
       for (const int k : neighbours[i]) {
         const Vec3<double> edge =
             body.contact_points.col(k) - body.contact_points.col(static_cast<Eigen::Index>(i));
@@ -461,7 +488,9 @@ BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::sp
       smallest_area(std::numeric_limits<T>::infinity()) {
   for (const double area : body.contact_areas) smallest_area = std::min(smallest_area, static_cast<T>(area));
   if (body.contact_points.cols() > 0) points = make_point_blocks<T>(body);
-  point_edges = make_point_edges<T>(body);
+  sliding = sliding_points<T>(body);
+  is_round = sliding.slide || (!body.contact_points_on_surface && body.flat_faces.empty());
+  point_edges = make_point_edges<T>(body, sliding.slide);
   if (body.selected_vertices == 0) flat_faces = make_face_supports(body, its_sdf, points);
   if (mesh_edges.empty()) return;
   edges = make_edge_blocks(body.contact_points, mesh_edges, body.size);

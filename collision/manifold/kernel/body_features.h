@@ -6,8 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "collision/manifold/kernel/columns.h"
 #include "collision/manifold/kernel/solid_bound.h"
 #include "collision/manifold/mesh_edges.h"
+#include "collision/manifold/sliding_points.h"
 #include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
 #include "engine/types.h"
@@ -38,11 +40,13 @@ struct PointBlocks {
 template <typename T>
 struct PointEdges {
   std::vector<std::int32_t>
-      first;               ///< of each contact point in turn, and the end; empty where these are no vertices
+      first;  ///< of each contact point in turn, and the end; empty where these are no vertices
   /// The first is 0, for packs of points that have different numbers of edges, and so is a pack at the end.
   std::vector<T> x, y, z;
-  std::vector<int> end;    ///< contact point at the other end of each
+  std::vector<int> end;               ///< contact point at the other end of each
   std::vector<T> cone_cos, cone_sin;  ///< |A| cos(alpha), |A| sin(alpha) [m^2], of each contact point
+  /// Of each contact point: 1, or 0 if it lies within a flat face and so can be no closest feature at a round body.
+  std::vector<T> is_feature;
 };
 
 /// The flat faces of a body (engine/flat_faces.h).
@@ -107,25 +111,6 @@ inline constexpr int k_edge_group[k_edge_levels] = {16, 4};
 /// A length so far below 0 that nothing meets it.
 inline constexpr double k_no_edge = -1e18;
 
-/// Numbers of many things, column by column.
-template <typename T>
-struct Columns {
-  int stride = 0;
-  std::vector<T> numbers;
-
-  Columns() = default;
-  Columns(int columns, int its_stride)
-      : stride(its_stride),
-        numbers(static_cast<std::size_t>(columns) * static_cast<std::size_t>(its_stride)) {}
-  [[nodiscard]] const T* column(int c) const {
-    return numbers.data() + static_cast<std::ptrdiff_t>(c) * stride;
-  }
-  void set(int c, int i, double x) {
-    numbers[static_cast<std::size_t>(c) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i)] =
-        static_cast<T>(x);
-  }
-};
-
 /// The convex edges of a body, for the search for pairs.
 struct EdgeBlocks {
   int edges = 0;
@@ -148,8 +133,11 @@ struct BodyFeatures {
   const ShapeSdf* sdf;
   std::vector<PrimitiveBound<T>> bounds;  ///< in the order of the SDF: added primitives, then subtracted
   bool is_convex;                         ///< ShapeSdf::is_convex()
+  bool
+      is_round;  ///< touches faces with points of its own that are where they should be: balls, or vertices that slide
   PointBlocks<T> points;
   PointEdges<T> point_edges;
+  SlidingPoints<T> sliding;
   FaceSupports<T> flat_faces;  ///< none where contact points are chosen by their depth
   EdgeBlocks edges;
   Columns<T> edge_geometry;  ///< ConvexEdgeColumn of each edge of `edges`

@@ -15,6 +15,7 @@
 #include "collision/manifold/kernel/cone_lanes.h"
 #include "collision/manifold/kernel/flush_lanes.h"
 #include "collision/manifold/kernel/pair_kernels.h"
+#include "collision/manifold/kernel/slide_lanes.h"
 #include "collision/manifold/kernel/solid_lanes.h"
 #include "engine/pack.h"
 #include "engine/smooth.h"
@@ -49,7 +50,8 @@ class PairKernel {
         X_(X),
         s_(scratch),
         block_(block),
-        touching_{touching_points(scratch, 0), touching_points(scratch, 1)} {}
+        touching_{{touching_points(scratch, 0, 0), touching_points(scratch, 0, 1)},
+                  {touching_points(scratch, 1, 0), touching_points(scratch, 1, 1)}} {}
 
   /// Appends the contacts to the block, if there is room; says whether there was.
   [[nodiscard]] bool run() {
@@ -61,9 +63,10 @@ class PairKernel {
   }
 
  private:
-  [[nodiscard]] static PointList<T> touching_points(PairScratch<T>& scratch, int side) {
-    T* const(&columns)[4] = scratch.touching[side];
-    PointList<T> points{columns[0], columns[1], columns[2], columns[3], scratch.touching_primitives[side]};
+  [[nodiscard]] static PointList<T> touching_points(PairScratch<T>& scratch, int side, int slid) {
+    T* const(&columns)[4] = scratch.touching[side][slid];
+    PointList<T> points{columns[0], columns[1], columns[2], columns[3],
+                        scratch.touching_primitives[side][slid]};
     points.clear();
     return points;
   }
@@ -110,15 +113,16 @@ class PairKernel {
 
   [[nodiscard]] bool append_all() {
     const int begin = block_.count;
-    PatchSums<T> sums[2];
-    for (int side = 0; side < 2; ++side) {
-      first_vertex_[side] = block_.count;
-      if (problem_.vertices[side] && !vertex_contacts(side, sums[side])) return false;
-      block_.ends[side] = block_.count;
+    PatchSums<T> sums;
+    if (!append_vertices(sums)) return false;
+    if (leaves_out_ && PatchShare<T>(sums).value > T(0)) {
+      block_.count = begin;
+      takes_all_ = true;
+      if (!append_vertices(sums)) return false;
     }
-    const PatchShare<T> patch({sums[0].fourths + sums[1].fourths, sums[0].cubes + sums[1].cubes});
+    const PatchShare<T> patch(sums);
     s_.patch = patch.value;
-    weigh_vertices(begin);
+    for (int side = 0; side < 2; ++side) weigh_vertices(side);
     if constexpr (order != ManifoldOrder::value) {
       if (!vertex_derivatives(patch)) return false;
     }
@@ -126,8 +130,35 @@ class PairKernel {
     block_.ends[k_edge_pairs] = block_.count;
     return true;
   }
+  /// Appends contacts of vertices of both sides, but for their weights; unless it takes all, without those that have none
+  /// outside of a patch.
+  [[nodiscard]] bool append_vertices(PatchSums<T>& sums) {
+    PatchSums<T> of_sides[2];
+    edges_left_ = T(1);
+    for (int side = 0; side < 2; ++side) {
+      for (PointList<T>& touching : touching_[side]) touching.clear();
+      first_vertex_[side] = block_.count;
+      if (problem_.vertices[side] && !vertex_contacts(side, of_sides[side])) return false;
+      first_slid_[side] = block_.count;
+      if (problem_.vertices[side] && !slid_contacts(side)) return false;
+      block_.ends[side] = block_.count;
+    }
+    sums = {of_sides[0].fourths + of_sides[1].fourths, of_sides[0].cubes + of_sides[1].cubes};
+    return true;
+  }
   [[nodiscard]] bool vertex_contacts(int side, PatchSums<T>& sums);
-  void weigh_vertices(int begin);
+  void weigh_vertices(int side);
+  template <typename F>
+  void weigh_vertices(int begin, int end, const F& closest);
+  [[nodiscard]] bool slid_contacts(int side);
+  [[nodiscard]] SlideLanes<T> slide_lanes(int side) const {
+    return {body(side), body(1 - side), X_.in_other[side], problem_.reach, culling()};
+  }
+  /// Whether contact points of a body can be its closest features, 1 or 0.
+  [[nodiscard]] ABUT_INLINE P is_feature(int side, const std::int32_t* points) const {
+    if (!problem_.vertices[1 - side] || !body(1 - side).is_round) return P(1);
+    return P::gather(body(side).point_edges.is_feature.data(), points);
+  }
   [[nodiscard]] bool vertex_derivatives(const PatchShare<T>& patch);
   /// Contact points near a solid.
   struct PointPack {
@@ -137,7 +168,29 @@ class PairKernel {
     std::uint64_t primitives;  ///< that matter
   };
   [[nodiscard]] bool append_vertices(int side, const PointPack& pack,
-                                     const SdfAnswer<SdfOrder::normal, P>& sample);
+                                     const SdfAnswer<SdfOrder::normal, P>& sample, PatchSums<T>& sums);
+  /// What a pack of contacts is made of, vectors in the solid's frame.
+  struct VertexPoints {
+    const std::int32_t *points, *places;
+    Vec3<P> x;
+    P distance;
+    Vec3<P> normal;  ///< of the solid
+    P along;         ///< A.n, with the area vector turned as the surface is [m^2]
+    ConePair<P> cones;
+    P floor;
+    bool slid;
+  };
+  /// b of the patch's sums, but for C(w_p).
+  [[nodiscard]] ABUT_INLINE P share_of(int side, const std::int32_t* places, bool slid) const {
+    if (slid) return P(0);
+    const P area = P::gather(body(side).points.area.data(), places) * P(problem_.inverse_area);
+    return has_flush_[side] ? P::gather(s_.weights, places) * area : area;
+  }
+  void store_vertices(int side, const VertexPoints& at, std::uint32_t chosen);
+  [[nodiscard]] bool append_slid(int side, const SlideLanes<T>& slide, const PointPack& pack,
+                                 const SdfAnswer<SdfOrder::normal, P>& sample);
+  void store_slid_derivatives(int side, const SlideLanes<T>& slide, const PointPack& pack,
+                              const PatchShare<T>& patch, int contact);
   [[nodiscard]] SolidAtPoints<P> linearized(int side, const SdfSampleJacobian<P>& sample,
                                             const Vec3<P>& x_S) const;
   void store_vertex_derivatives(int side, const SdfSampleJacobian<P>& sample, const Vec3<P>& x_S,
@@ -169,9 +222,12 @@ class PairKernel {
   const PairPoses<T>& X_;
   PairScratch<T>& s_;
   ContactBlock<T>& block_;
-  PointList<T> touching_[2];        // points of A, of B that are contacts
+  PointList<T> touching_[2][2];     // points of A, of B that are contacts; those that slide
+  int first_slid_[2] = {};          // contacts of A, of B that slide
   int first_vertex_[2] = {};        // contacts of A, of B
   bool has_flush_[2] = {};          // whether faces of A, of B lie flush
+  bool takes_all_ = false;          // of contacts that have no weight outside of a patch
+  bool leaves_out_ = false;         // whether there are such
   T patch_by_motion_[6] = {};       // dP/d(motion)
   T edges_left_ = 1;                // of the weights of edges, by flush faces
   T edges_left_by_motion_[6] = {};  // d(log of it)/d(motion)

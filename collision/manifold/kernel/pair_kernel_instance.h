@@ -1,5 +1,6 @@
 /// What a file compiled for one instruction set consists of: abut_add_kernels() in cmake/AbutTargets.cmake.
 #include "collision/manifold/kernel/pair_edges.h"
+#include "collision/manifold/kernel/pair_slides.h"
 #include "collision/manifold/kernel/pair_vertices.h"
 
 namespace abut {

@@ -105,7 +105,8 @@ template <typename T>
 void PairScratch<T>::prepare(const PairProblem<T>& problem) {
   std::size_t points = 0, primitives = 0, supports = 0, faces = 0, vertices_of_both = 0;
   for (const BodyFeatures<T>* body : problem.bodies) {
-    vertices_of_both += at(body->points.blocks * k_block) + body->flat_faces.x.size();
+    vertices_of_both +=
+        at((body->sliding.slide ? 2 : 1) * body->points.blocks * k_block) + body->flat_faces.x.size();
     points = std::max(points, at(body->points.blocks * k_block));
     supports = std::max(supports, body->flat_faces.x.size());
     faces = std::max(faces, body->flat_faces.faces.size());
@@ -115,13 +116,15 @@ void PairScratch<T>::prepare(const PairProblem<T>& problem) {
   candidate_room = std::max(candidate_room, 256);
 
   const std::size_t lower_bounds = (primitives + 1) * k_pack;
-  Parts<T> numbers{make_room(numbers_, 14 * (points + k_pack) + lower_bounds + k_pack +
+  Parts<T> numbers{make_room(numbers_, 22 * (points + k_pack) + lower_bounds + k_pack +
                                            std::size(vertices) * (vertices_of_both + k_pack) +
                                            std::size(at_supports) * (supports + k_pack) +
                                            std::size(candidates) * (at(candidate_room) + k_pack))};
   for (T*& column : list) column = numbers.take(points);
   for (auto& of_side : touching) {
-    for (T*& column : of_side) column = numbers.take(points);
+    for (auto& columns : of_side) {
+      for (T*& column : columns) column = numbers.take(points);
+    }
   }
   for (T*& column : vertices) column = numbers.take(vertices_of_both);
   weights = numbers.take(points);
@@ -129,9 +132,11 @@ void PairScratch<T>::prepare(const PairProblem<T>& problem) {
   for (T*& column : at_supports) column = numbers.take(supports);
   lower = numbers.take(lower_bounds);
   for (T*& column : candidates) column = numbers.take(at(candidate_room));
-  Parts<std::uint64_t> masks{make_room(masks_, 3 * (points + k_pack))};
+  Parts<std::uint64_t> masks{make_room(masks_, 5 * (points + k_pack))};
   list_primitives = masks.take(points);
-  for (std::uint64_t*& of_side : touching_primitives) of_side = masks.take(points);
+  for (auto& of_side : touching_primitives) {
+    for (std::uint64_t*& primitives_of_packs : of_side) primitives_of_packs = masks.take(points);
+  }
   kept = make_room(words_, primitives + k_pack);
   nearby = make_room(nearby_, primitives + k_pack);
   Parts<std::int32_t> indices{
@@ -160,7 +165,8 @@ template <typename T>
 std::int64_t most_contacts(const PairProblem<T>& problem) {
   std::int64_t sum = edge_pairs(problem) + k_contact_sections * static_cast<std::int64_t>(k_pack);
   for (const BodyFeatures<T>* body : problem.bodies)
-    sum += static_cast<std::int64_t>(body->points.blocks) * k_block + std::ssize(body->flat_faces.x);
+    sum += (body->sliding.slide ? 2 : 1) * static_cast<std::int64_t>(body->points.blocks) * k_block +
+           std::ssize(body->flat_faces.x);
   return sum;
 }
 

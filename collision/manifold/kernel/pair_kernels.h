@@ -64,6 +64,7 @@ enum VertexNumber {
   k_vertex_flush,   ///< what flush faces leave of it
   k_vertex_share,   ///< b of the patch's sums, but for C(w_p)
   k_vertex_weight,  ///< w of closest_features.h
+  k_vertex_floor,   ///< f
   k_vertex_numbers
 };
 
@@ -112,9 +113,9 @@ struct PairScratch {
   std::int32_t* flush_faces;
   T* at_supports[4];
   bool faces_change;  ///< found: whether a face of the pair lies between flush and not
-  // Those of the points of A, of B near the other's solid that touch it.
-  T* touching[2][4];
-  std::uint64_t* touching_primitives[2];
+  // Those of the points of A, of B near the other's solid that touch it, where they are and where they slide to.
+  T* touching[2][2][4];
+  std::uint64_t* touching_primitives[2][2];
   // What the weights of vertices are made of, contact by contact.
   T* vertices[k_vertex_numbers];
   T patch;  ///< found: P of the pair (closest_features.h)

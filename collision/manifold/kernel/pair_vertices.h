@@ -34,7 +34,7 @@ bool PairKernel<T, order>::vertex_contacts(int side, PatchSums<T>& sums) {
       const int first = face.first_support + k;
       const std::int32_t* const places = owner.flat_faces.place.data() + first;
       const std::uint32_t lanes = first_lanes(face.supports - k) & bits(P::gather(s_.weights, places) > P(0));
-      if (!append_vertices(side, {faces.supports(first), places, lanes, 1}, faces.at_supports(first)))
+      if (!append_vertices(side, {faces.supports(first), places, lanes, 1}, faces.at_supports(first), sums))
         return false;
       for (int lane = 0; lane < std::min(W, face.supports - k); ++lane) s_.weights[places[lane]] = T(0);
     }
@@ -50,9 +50,10 @@ bool PairKernel<T, order>::vertex_contacts(int side, PatchSums<T>& sums) {
     for (int i = 0; i < W; ++i) places[i] = static_cast<std::int32_t>(list.id[first + i]);
     const PointPack pack{loaded(list.x + first, list.y - list.x), places, first_lanes(list.count - first),
                          list.primitives[group]};
-    if (!append_vertices(side, pack,
-                         sample_solid<SdfOrder::normal, T>(solid, pack.primitives, pack.x,
-                                                           measures_to_rims(owner, solid))))
+    if (!append_vertices(
+            side, pack,
+            sample_solid<SdfOrder::normal, T>(solid, pack.primitives, pack.x, measures_to_rims(owner, solid)),
+            sums))
       return false;
   }
   const T inverse_tau = T(1) / problem_.activity_smoothing;
@@ -65,10 +66,10 @@ bool PairKernel<T, order>::vertex_contacts(int side, PatchSums<T>& sums) {
 /// Appends those of a pack of contact points that may touch the solid, given what it answers there.
 template <typename T, ManifoldOrder order>
 ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack& pack,
-                                                       const SdfAnswer<SdfOrder::normal, P>& sample) {
+                                                       const SdfAnswer<SdfOrder::normal, P>& sample,
+                                                       PatchSums<T>& sums) {
   const BodyFeatures<T>& owner = body(side);
-  const P radius(owner.contact_radius), sign(side == 0 ? T(-1) : T(1));  // out of the solid, from A to B
-  const P distance = sample.distance - radius;
+  const P distance = sample.distance - P(owner.contact_radius);
   std::uint32_t chosen = pack.lanes & bits(distance < P(problem_.reach));
   if (chosen == 0) return true;
   std::int32_t points[W];
@@ -86,64 +87,107 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack
   ConePair<P> cones{P(1), P(1)};
   if (const std::uint32_t unknown = chosen & ~normal_cones.is_closest(along); unknown != 0)
     cones = normal_cones.values(rotated(X_.in_other[1 - side].R, sample.normal), unknown);
-  chosen &= bits(cones.wide > P(0)) | bits(distance < P(T(k_push_out_begin) * problem_.activity_smoothing));
+  const P feature = is_feature(side, points);
+  P floor = P(T(k_patch_floor)) * feature;
+  cones.strict = owner.sliding.slide ? P(0) : feature * cones.strict;
+  if (owner.sliding.slide) {
+    const SlideLanes<T> slide = slide_lanes(side);
+    const Vec3<P> m_0 = convex_edges_detail::scaled(P(-1), slide.in_owner(sample.normal));
+    floor = floor * (P(1) - slide.slid(slide.seed(points), m_0).arrived);
+  }
+  const std::uint32_t deep = bits(distance < P(T(k_push_out_begin) * problem_.activity_smoothing));
+  chosen &= bits(cones.wide > P(0)) | deep;
+  if (!takes_all_) {
+    const std::uint32_t left_out = chosen & ~(deep | bits(cones.strict > P(0)) | bits(floor > P(0)));
+    if (left_out != 0) {
+      leaves_out_ = true;
+      chosen &= ~left_out;
+      const P area = share_of(side, pack.places, false) * cones.wide,
+              depth = max(P(0) - distance, P(0)) * P(T(1) / problem_.activity_smoothing);
+      for (std::uint32_t left = left_out; left != 0; left &= left - 1)
+        sums.add(area[std::countr_zero(left)], depth[std::countr_zero(left)]);
+    }
+  }
   if (chosen == 0) return true;
   if (block_.count + W > block_.capacity) return false;
+  store_vertices(side, {points, pack.places, pack.x, distance, sample.normal, along, cones, floor, false},
+                 chosen);
+  if constexpr (order != ManifoldOrder::value)
+    touching_[side][0].append(pack.x, P(0), chosen, pack.primitives);
+  return true;
+}
+
+template <typename T, ManifoldOrder order>
+ABUT_INLINE void PairKernel<T, order>::store_vertices(int side, const VertexPoints& at,
+                                                      std::uint32_t chosen) {
+  const BodyFeatures<T>& owner = body(side);
+  const bool has_flush = has_flush_[side] && !at.slid;
+  const P radius(owner.contact_radius), sign(side == 0 ? T(-1) : T(1));  // out of the solid, from A to B
   const auto& [R_CS, p_CS] = X_.in_center[1 - side];
-  const Vec3<P> n = rotated(R_CS, sample.normal), x_C = moved(R_CS, p_CS, pack.x[0], pack.x[1], pack.x[2]);
-  const P inward = radius + P(T(0.5)) * distance;
+  const Vec3<P> n = rotated(R_CS, at.normal), x_C = moved(R_CS, p_CS, at.x[0], at.x[1], at.x[2]);
+  const P inward = radius + P(T(0.5)) * at.distance;
   for (int i = 0; i < 3; ++i) {
     (x_C[i] - inward * n[i]).store_chosen(column(k_contact_point + i), chosen);
     (sign * n[i]).store_chosen(column(k_contact_normal + i), chosen);
   }
-  distance.store_chosen(column(k_contact_distance), chosen);
-  P area = P::gather(owner.points.area.data(), pack.places);
-  const P flush = has_flush_[side] ? P::gather(s_.weights, pack.places) : P(1),
-          share = flush * area * P(problem_.inverse_area);
+  at.distance.store_chosen(column(k_contact_distance), chosen);
+  P area = P::gather(owner.points.area.data(), at.places);
+  const P flush = has_flush ? P::gather(s_.weights, at.places) : P(1);
   const auto store_number = [&](VertexNumber number, const P& value) {
     value.store_chosen(vertex_number(number, block_.count), chosen);
   };
-  store_number(k_vertex_strict, cones.strict);
-  store_number(k_vertex_wide, cones.wide);
+  store_number(k_vertex_strict, at.cones.strict);
+  store_number(k_vertex_wide, at.cones.wide);
+  store_number(k_vertex_floor, at.floor);
   store_number(k_vertex_flush, flush);
-  store_number(k_vertex_share, share);
-  if (has_vectors) area = facing_area<P>(area, along);
-  if (has_flush_[side]) area = area * P::gather(s_.area_factors, pack.places);
+  store_number(k_vertex_share, share_of(side, at.places, at.slid));
+  if (!owner.points.area_x.empty()) area = facing_area<P>(area, at.along);
+  if (has_flush) area = area * P::gather(s_.area_factors, at.places);
   area.store_chosen(column(k_contact_area), chosen);
   int *const of_owner = features(side), *const of_solid = features(1 - side);
   int count = 0;
   for (std::uint32_t left = chosen; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     if constexpr (order == ManifoldOrder::complete) {
-      if (has_flush_[side]) s_.contact_of_point[side][pack.places[lane]] = block_.count + count;
+      if (has_flush) s_.contact_of_point[side][at.places[lane]] = block_.count + count;
     }
-    of_owner[count] = points[lane];
+    of_owner[count] = at.points[lane] + (at.slid ? owner.points.points : 0);
     of_solid[count++] = -1;
   }
   block_.count += count;
-  if constexpr (order != ManifoldOrder::value) touching_[side].append(pack.x, P(0), chosen, pack.primitives);
-  return true;
 }
 
 /// Weights and activities of the contacts of vertices, once it is known how deep the pair is.
 template <typename T, ManifoldOrder order>
-void PairKernel<T, order>::weigh_vertices(int begin) {
-  const P inverse_tau(T(1) / problem_.activity_smoothing);
-  for (int first = begin; first < block_.count; first += W) {
+void PairKernel<T, order>::weigh_vertices(int side) {
+  weigh_vertices(first_vertex_[side], first_slid_[side], [&](int first, const P& distance) {
+    return VertexWeight<P>(P::load(vertex_number(k_vertex_strict, first)),
+                           P::load(vertex_number(k_vertex_wide, first)), P(s_.patch),
+                           push_out<P>(distance, P(T(1) / problem_.activity_smoothing)),
+                           P::load(vertex_number(k_vertex_floor, first)))
+        .value;
+  });
+  weigh_vertices(first_slid_[side], block_.ends[side], [&](int first, const P& /*distance*/) {
+    return P::load(vertex_number(k_vertex_strict, first)) * P(T(1) - s_.patch);
+  });
+}
+
+/// @param closest  w of closest_features.h, of a pack of contacts: f(first, distances)
+template <typename T, ManifoldOrder order>
+template <typename F>
+ABUT_INLINE void PairKernel<T, order>::weigh_vertices(int begin, int end, const F& closest) {
+  for (int first = begin; first < end; first += W) {
     const auto loaded_column = [&](int c) {
       return P::load(block_.numbers.data() + static_cast<std::ptrdiff_t>(c) * block_.capacity + first);
     };
-    const std::uint32_t lanes = first_lanes(block_.count - first);
+    const std::uint32_t lanes = first_lanes(end - first);
     const auto store = [&](const P& value, int c) {
       value.store_chosen(block_.numbers.data() + static_cast<std::ptrdiff_t>(c) * block_.capacity + first,
                          lanes);
     };
     const P distance = loaded_column(k_contact_distance);
-    const VertexWeight<P> of_vertex(P::load(vertex_number(k_vertex_strict, first)),
-                                    P::load(vertex_number(k_vertex_wide, first)), P(s_.patch),
-                                    push_out<P>(distance, inverse_tau));
-    const P weight = P::load(vertex_number(k_vertex_flush, first)) * of_vertex.value;
-    of_vertex.value.store(vertex_number(k_vertex_weight, first));
+    const P value = closest(first, distance), weight = P::load(vertex_number(k_vertex_flush, first)) * value;
+    value.store_chosen(vertex_number(k_vertex_weight, first), lanes);
     store(weight, k_contact_weight);
     store(weight * activity(distance), k_contact_activity);
   }
@@ -152,16 +196,25 @@ void PairKernel<T, order>::weigh_vertices(int begin) {
 template <typename T, ManifoldOrder order>
 bool PairKernel<T, order>::vertex_derivatives(const PatchShare<T>& patch) {
   for (int side = 0; side < 2; ++side) {
-    PointList<T>& touching = touching_[side];
-    touching.finish();
     const BodyFeatures<T>&owner = body(side), &solid = body(1 - side);
-    if (first_vertex_[side] + touching.groups() * W > block_.capacity) return false;
-    for (int group = 0; group < touching.groups(); ++group) {
-      const Vec3<P> x = loaded(touching.x + group * W, touching.y - touching.x);
-      store_vertex_derivatives(side,
-                               sample_solid<SdfOrder::jacobian, T>(solid, touching.primitives[group], x,
-                                                                   measures_to_rims(owner, solid)),
-                               x, patch, first_vertex_[side] + group * W);
+    for (const bool slid : {false, true}) {
+      PointList<T>& touching = touching_[side][slid ? 1 : 0];
+      const int begin = slid ? first_slid_[side] : first_vertex_[side];
+      touching.finish();
+      if (begin + touching.groups() * W > block_.capacity) return false;
+      for (int group = 0; group < touching.groups(); ++group) {
+        const PointPack pack{loaded(touching.x + group * W, touching.y - touching.x), nullptr, 0,
+                             touching.primitives[group]};
+        const int contact = begin + group * W;
+        if (slid) {
+          store_slid_derivatives(side, slide_lanes(side), pack, patch, contact);
+        } else {
+          store_vertex_derivatives(side,
+                                   sample_solid<SdfOrder::jacobian, T>(solid, pack.primitives, pack.x,
+                                                                       measures_to_rims(owner, solid)),
+                                   pack.x, patch, contact);
+        }
+      }
     }
   }
   if constexpr (order == ManifoldOrder::complete) {
@@ -171,10 +224,13 @@ bool PairKernel<T, order>::vertex_derivatives(const PatchShare<T>& patch) {
     if (!patch.changes()) return true;
     const T inverse_tau = T(1) / problem_.activity_smoothing;
     for (int i = first_vertex_[0]; i < block_.count; ++i) {
-      const T distance = block_.number(k_contact_distance, i);
-      const VertexWeight<T> of_vertex(*vertex_number(k_vertex_strict, i), *vertex_number(k_vertex_wide, i),
-                                      s_.patch, push_out<T>(distance, inverse_tau));
-      const T by_patch = *vertex_number(k_vertex_flush, i) * of_vertex.by_patch * activity(P(distance))[0];
+      const int side = i < block_.ends[0] ? 0 : 1;
+      const T distance = block_.number(k_contact_distance, i), strict = *vertex_number(k_vertex_strict, i);
+      const VertexWeight<T> of_vertex(strict, *vertex_number(k_vertex_wide, i), s_.patch,
+                                      push_out<T>(distance, inverse_tau), *vertex_number(k_vertex_floor, i));
+      const T by_patch = *vertex_number(k_vertex_flush, i) *
+                         (i < first_slid_[side] ? of_vertex.by_patch : T(0) - strict) *
+                         activity(P(distance))[0];
       for (int c = 0; c < 6; ++c)
         block_.set_number(k_activity_by_motion + c, i,
                           block_.number(k_activity_by_motion + c, i) + by_patch * patch_by_motion_[c]);
@@ -252,16 +308,26 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
     }
     std::int32_t points[W];
     for (int lane = 0; lane < W; ++lane)
-      points[lane] = block_.feature(side, std::min(contact + lane, block_.ends[side] - 1));
-    const auto cones = ConeLanes<T>(owner.point_edges, points, problem_.cone_width)
-                           .derivatives(rotated(X_.in_other[1 - side].R, sample.normal));
+      points[lane] = block_.feature(side, std::min(contact + lane, first_slid_[side] - 1));
+    auto cones = ConeLanes<T>(owner.point_edges, points, problem_.cone_width)
+                     .derivatives(rotated(X_.in_other[1 - side].R, sample.normal));
+    cones.strict.scale(owner.sliding.slide ? P(0) : is_feature(side, points));
     const P inverse_tau(T(1) / problem_.activity_smoothing),
         flush = P::load(vertex_number(k_vertex_flush, contact)), here = flush * activity(distance);
     const VertexWeight<P> weight(cones.strict.value, cones.wide.value, P(patch.value),
-                                 push_out<P>(distance, inverse_tau));
+                                 push_out<P>(distance, inverse_tau),
+                                 P::load(vertex_number(k_vertex_floor, contact)));
     Vec3<P> by_normal;
     for (int i = 0; i < 3; ++i)
       by_normal[i] = weight.by_strict * cones.strict.by_normal[i] + weight.by_wide * cones.wide.by_normal[i];
+    if (owner.sliding.slide) {  // d f/dn
+      const SlideLanes<T> slide = slide_lanes(side);
+      const Vec3<P> m_0 = convex_edges_detail::scaled(P(-1), slide.in_owner(sample.normal));
+      const auto arrived = slide.slid_derivatives(slide.seed(points), m_0).arrived;
+      by_normal = convex_edges_detail::plus(
+          by_normal, weight.by_floor * P(T(k_patch_floor)) * is_feature(side, points),
+          rotated(owner.sliding.R_BP, Vec3<P>(arrived.d[0], arrived.d[1], arrived.d[2])));
+    }
     const MotionRow<P> by_cones = scaled_row(here, cone_by_motion(side, at, by_normal));
     const P by_distance = flush * weight.value * activity_slope(distance) +
                           here * weight.by_push_out * push_out_slope<P>(distance, inverse_tau);
@@ -277,7 +343,7 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
                        by_depth = scaled_row(
                            P(0) - inverse_tau * patch.template by_depth<P>(share * cones.wide.value, depth),
                            at.by_distance);
-    for (int lane = 0; lane < std::min(W, block_.ends[side] - contact); ++lane) {
+    for (int lane = 0; lane < std::min(W, first_slid_[side] - contact); ++lane) {
       for (int k = 0; k < 3; ++k) {
         patch_by_motion_[k] += by_area.w[k][lane] + by_depth.w[k][lane];
         patch_by_motion_[3 + k] += by_area.v[k][lane] + by_depth.v[k][lane];

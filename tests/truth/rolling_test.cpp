@@ -1,0 +1,196 @@
+// Round bodies roll without losing speed, at constant height, on planes and on boxes.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "collision/fitting/make_body.h"
+#include "engine/random.h"
+#include "tests/support/samples.h"
+#include "tests/support/truths.h"
+#include "tests/support/watched_run.h"
+
+namespace abut {
+namespace {
+
+constexpr double k_quarter_turn = 0.5 * std::numbers::pi;
+constexpr double k_speed = 1.0;  // [m/s]
+
+/// A body that rolls along x with its axis along y.
+struct Roller {
+  std::string name;
+  PrimitiveKind kind;
+  std::array<double, 5> parameters;
+  Vec3<double> rotation_vector;  ///< to roll
+  double radius;                 ///< [m]
+
+  [[nodiscard]] Body body() const {
+    Shape shape;
+    shape.primitives.emplace_back();
+    shape.primitives.front().kind = kind;
+    shape.primitives.front().parameters = parameters;
+    MeshedBodyOptions options;
+    options.name = name;
+    return make_meshed_body(shape, options).body;
+  }
+  /// The support function, where it has a closed form: how far the surface reaches along m [m].
+  [[nodiscard]] double support(const Vec3<double>& m) const {
+    const auto norm = [](double x, double y, double p) {
+      const double larger = std::max(std::abs(x), std::abs(y));
+      return larger *
+             std::pow(std::pow(std::abs(x) / larger, p) + std::pow(std::abs(y) / larger, p), 1.0 / p);
+    };
+    const auto& q = parameters;
+    if (kind == PrimitiveKind::torus) return q[0] * std::hypot(m.x(), m.y()) + q[1];
+    return norm(norm(q[0] * m.x(), q[1] * m.y(), 2.0 / (2.0 - q[4])), q[2] * m.z(), 2.0 / (2.0 - q[3]));
+  }
+  /// The point of the surface with normal m: the gradient of the support function, by differences [m].
+  [[nodiscard]] Vec3<double> support_point(const Vec3<double>& m) const {
+    constexpr double k_step = 1e-6;
+    Vec3<double> x;
+    for (int i = 0; i < 3; ++i) {
+      const Vec3<double> e = k_step * Vec3<double>::Unit(i);
+      x[i] = (support(m + e) - support(m - e)) / (2.0 * k_step);
+    }
+    return x;
+  }
+};
+
+const std::vector<Roller>& rollers() {
+  using enum PrimitiveKind;
+  static const std::vector<Roller> all{
+      {"cylinder", superquadric, {0.05, 0.05, 0.02, 0.05, 1.0}, {k_quarter_turn, 0, 0}, 0.05},
+      {"disc", superquadric, {0.0375, 0.0375, 0.005, 0.05, 1.0}, {k_quarter_turn, 0, 0}, 0.0375},
+      {"ellipsoid", superquadric, {0.1, 0.02, 0.02, 1.0, 1.0}, {0, 0, k_quarter_turn}, 0.02},
+      {"ball", superquadric, {0.05, 0.05, 0.05, 1.0, 1.0}, {0, 0, 0}, 0.05},
+      {"torus", torus, {0.035, 0.015, 0, 0, 0}, {k_quarter_turn, 0, 0}, 0.05},
+      {"drum", cone, {0.05, 0.05, 0.02, 1e-4, 0}, {k_quarter_turn, 0, 0}, 0.05}};
+  return all;
+}
+
+test::TestScene rolling_scene(const Roller& roller, bool on_box) {
+  test::TestScene scene;
+  if (on_box) {
+    Body table = make_box({8.0, 0.5, 0.1}, 0.0, 4, 1000.0);
+    table.fixed = true;
+    scene.add(table, test::pose_at({0.0, 0.0, -0.1}));
+  } else {
+    scene.add(make_half_space());
+  }
+  Vec6<double> V = test::moving_at({k_speed, 0.0, 0.0});
+  V[1] = k_speed / roller.radius;
+  scene.add(roller.body(), test::pose_at({-5.0, 0.0, roller.radius}, roller.rotation_vector), V);
+  return scene;
+}
+
+}  // namespace
+
+TEST_CASE("rolling: a round body keeps its speed and its height", "[truth][property][nightly]") {
+  const bool on_box = GENERATE(false, true);
+  const double seconds = test::draws_all_samples() ? 10.0 : 2.0;
+  for (const Roller& roller : rollers()) {
+    const test::TestScene scene = rolling_scene(roller, on_box);
+    double lowest = roller.radius, highest = roller.radius;
+    const test::WatchedRun run = test::watch(scene, test::config_with_step(2e-3),
+                                             static_cast<int>(seconds / 2e-3), [&](const State& state) {
+                                               lowest = std::min(lowest, state.X_WB[1].p.z());
+                                               highest = std::max(highest, state.X_WB[1].p.z());
+                                             });
+    const double kept = run.end.V_WB[1][3] / k_speed;
+    CAPTURE(roller.name, on_box, kept, highest - lowest, run.end.V_WB[1].transpose());
+    CHECK(run.status == StepStatus::ok);
+    CHECK(std::abs(kept - 1.0) < 1e-3);
+    CHECK(highest - lowest < 1e-3 * roller.radius);
+  }
+}
+
+TEST_CASE("rolling: vertices within the faces of a table do not brake what rolls over them", "[truth]") {
+  const Vec3<double> along_y(k_quarter_turn, 0.0, 0.0);
+  for (const bool capsule : {false, true}) {
+    test::TestScene scene;
+    Body table =
+        make_box({1.0, 0.25, 0.1}, 0.0, 40, 1000.0);  // a vertex every 50 mm, and one every 12.5 mm across
+    table.fixed = true;
+    scene.add(table, test::pose_at({0.0, 0.0, -0.1}));
+    Vec6<double> V = test::moving_at({k_speed, 0.0, 0.0});
+    V[1] = k_speed / 0.05;
+    scene.add(capsule ? make_capsule(0.05, 0.05, 1000.0) : make_sphere(0.05, 1000.0),
+              test::pose_at({-0.9, 0.0, 0.05}, along_y), V);
+    const test::WatchedRun run = test::watch(scene, test::config_with_step(2e-3), 800, [](const State&) {});
+    CAPTURE(capsule, run.end.V_WB[1].transpose());
+    CHECK(run.status == StepStatus::ok);
+    CHECK(std::abs(run.end.V_WB[1][3] / k_speed - 1.0) < 1e-4);
+  }
+}
+
+TEST_CASE("rolling: a change of speed without spin is shared with the spin", "[truth][derivative][nightly]") {
+  for (const Roller& roller : rollers()) {
+    if (roller.name == "disc") continue;  // what its two rims do to each other spoils it (docs/manifold.md)
+    const test::TestScene scene = rolling_scene(roller, false);
+    const Body& body = scene.model.bodies[1];
+    // m v r + I w is kept at the point of contact.
+    const Vec3<double> axis =
+        exp_quaternion<double>(roller.rotation_vector).conjugate() * Vec3<double>::UnitY();
+    const double I = axis.dot(body.inertia * axis), r = roller.radius,
+                 exact = 1.0 / (1.0 + I / (body.mass * r * r));
+    const test::EndGradient end = test::end_gradient(
+        scene, test::config_with_step(2e-3), 500, [](const State& state) { return state.X_WB[1].p.x(); },
+        [](const State&, StateTangent& bar) { bar.pose[1][3] += 1.0; });
+    const double by_speed = end.by.initial.twist[1][3];
+    CAPTURE(roller.name, exact, by_speed);
+    CHECK(std::abs(by_speed / exact - 1.0) < 1e-2);
+  }
+}
+
+TEST_CASE("rolling: at random poses round bodies touch a plane at the point of their support",
+          "[truth][property][nightly]") {
+  for (const Roller& roller : rollers()) {
+    if (roller.kind == PrimitiveKind::cone) continue;  // its rims are those of a smooth maximum
+    Random random(3);
+    test::TestScene scene;
+    scene.add(make_half_space());
+    scene.add(roller.body());
+    const Body& body = scene.model.bodies[1];
+    const Vec3<double> centre = body.shape.primitives.front().X_BP.p;
+    const double depth = 1e-6 * body.size;
+    const ContactDetector detector(scene.model, {});
+    DetectorScratch scratch;
+    ContactManifold manifold;
+    double worst_height = 0.0, worst_force = 0.0;
+    std::vector<double> arms;
+    for (int i = 0; i < test::samples(1000); ++i) {
+      Pose<double>& X_WB = scene.X_WB(1);
+      X_WB.q = random.quaternion();
+      const Vec3<double> m = X_WB.q.conjugate() * Vec3<double>(0.0, 0.0, -1.0);
+      X_WB.p.z() = roller.support(m) - (X_WB.q * centre).z() - depth;
+      const Vec3<double> lowest = X_WB * Vec3<double>(centre + roller.support_point(m));
+      detector.detect(scene.state.X_WB, {}, scratch, manifold);
+      double least = 1.0, shares = 0.0, force = 0.0;
+      Vec3<double> moment = Vec3<double>::Zero();
+      for (const Contact& contact : manifold.contacts) {
+        if (contact.weight > 0.01) least = std::min(least, contact.signed_distance);
+        const double share = contact.area * contact.weight,
+                     pressed = share * std::max(0.0, -contact.signed_distance);
+        shares += share;
+        force += pressed;
+        moment += pressed * (contact.point_W - lowest);
+      }
+      worst_height = std::max(worst_height, std::abs(least + depth));
+      worst_force = std::max(worst_force, std::abs(force / (shares * depth) - 1.0));
+      arms.push_back(moment.head<2>().norm() / force);
+    }
+    std::sort(arms.begin(), arms.end());
+    const double worst_arm = arms.back(), of_99_percent = arms[arms.size() * 99 / 100];
+    CAPTURE(roller.name, worst_height / body.size, worst_force, worst_arm / body.size,
+            of_99_percent / body.size);
+    CHECK(worst_height < 2e-5 * body.size);  // a torus that lies nearly flat
+    CHECK(of_99_percent < 5e-5 * body.size);
+    CHECK(worst_arm < 5e-4 * body.size);  // a generator that lies nearly flat
+  }
+}
+
+}  // namespace abut
