@@ -22,6 +22,7 @@ void RowBlocks::assign(const ContactRows& rows) {
     out.friction = pair.material.friction;
     out.compliance = pair.material.compliance;
     out.dissipation_time = pair.material.dissipation_time;
+    out.turning = pair.turning;
     const ContactRow& first = rows.rows[static_cast<std::size_t>(pair.begin)];
     if (out.both_move()) out.shift = first.r_B - first.r_A;  // r_B = r_A + p_A - p_B
     const bool about_A = pair.slot_A >= 0;

@@ -37,7 +37,8 @@ struct BlockPair {
   /// Part of the relative twist that the law does not see: what its target velocity takes over from the
   /// start.
   Vec6<double> carried = Vec6<double>::Zero();
-  Vec6<double> drift = Vec6<double>::Zero();  ///< what bodies of infinite mass add to the relative twist
+  Vec6<double> drift = Vec6<double>::Zero();    ///< what bodies of infinite mass add to the relative twist
+  Vec3<double> turning = Vec3<double>::Zero();  ///< b; rows have its part along their surfaces [m/s]
 
   [[nodiscard]] bool both_move() const { return slot_A >= 0 && slot_B >= 0; }
 };

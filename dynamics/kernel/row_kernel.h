@@ -21,6 +21,13 @@ ABUT_INLINE Vec3<RowLanes> velocity_at(const double* V, const Vec3<RowLanes>& r)
           RowLanes(V[5]) + (w[0] * r[1] - w[1] * r[0])};
 }
 
+/// The velocity of eight contacts: at their arms, and the part of `turning` along their surfaces.
+ABUT_INLINE Vec3<RowLanes> contact_velocity(const double* V, const double* turning, const Vec3<RowLanes>& r,
+                                            const Vec3<RowLanes>& n) {
+  const Vec3<RowLanes> b{RowLanes(turning[0]), RowLanes(turning[1]), RowLanes(turning[2])};
+  return velocity_at(V, r) + (b - n.dot(b) * n);
+}
+
 ABUT_INLINE smooth_coulomb::NormalResponse<RowLanes> normal_response(const RowBlock& block,
                                                                      const RowLanes& u_n) {
   return smooth_coulomb::normal_impulse(u_n, RowLanes::load(block.target), RowLanes::load(block.scale),
@@ -118,7 +125,8 @@ template <RowLaw law>
                                             double* wrench) {
   RowLanes sums[6] = {0, 0, 0, 0, 0, 0};
   for (RowBlock& block : blocks) {
-    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(in.V, r);
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r),
+                         u = contact_velocity(in.V, in.turning, r, n);
     Vec3<RowLanes> impulse;
     if constexpr (law == RowLaw::cone) {
       const auto cone = cone_of(block, u, n, in.friction);
@@ -146,7 +154,8 @@ template <RowLaw law>
   RowLanes S0[9], S1[9], T1[9], S2[9];
   for (int k = 0; k < 9; ++k) S0[k] = S1[k] = T1[k] = S2[k] = RowLanes(0);
   for (const RowBlock& block : blocks) {
-    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(in.V, r);
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r),
+                         u = contact_velocity(in.V, in.turning, r, n);
     Mat3<RowLanes> K;
     if constexpr (law == RowLaw::cone) {
       K = cone_of(block, u, n, in.friction).resistance();
@@ -196,7 +205,7 @@ template <RowLaw law>
   for (int k = 0; k < 6; ++k) V_a[k] = in.V[k] + a * dV[k];
   for (const RowBlock& block : blocks) {
     const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r);
-    const Vec3<RowLanes> u = velocity_at(V_a, r), du = velocity_at(dV, r);
+    const Vec3<RowLanes> u = contact_velocity(V_a, in.turning, r, n), du = velocity_at(dV, r);
     Mat3<RowLanes> K;
     if constexpr (law == RowLaw::cone) {
       const auto cone = cone_of(block, u, n, in.friction);

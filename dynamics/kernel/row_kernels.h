@@ -35,8 +35,9 @@ enum class RowLaw { frictionless, bounded, coupled, cone };
 struct RowKernelInput {
   const smooth_coulomb::Settings& settings;
   RowLaw law;
-  const double* V;      ///< twist of B relative to A, less what is carried
-  double friction = 0;  ///< mu, of a cone and of coupled friction
+  const double* V;        ///< twist of B relative to A, less what is carried
+  const double* turning;  ///< 3 numbers: BlockPair::turning
+  double friction = 0;    ///< mu, of a cone and of coupled friction
 };
 
 struct RowKernels {

@@ -20,6 +20,7 @@ struct alignas(64) RowBarBlock {
 /// The way back of w.sum J^T gamma(J v) for the rows of one pair, gamma that of coupled friction.
 struct PairImpulseBar {
   double V[6], W[6];                  ///< relative twists of v and w, about the pair's centre
+  double turning[3];                  ///< BlockPair::turning
   double turn_A[2][3], turn_B[2][3];  ///< angular velocities of A and B in v and w, 0 if fixed
   double friction = 0;                ///< mu
   double friction_bar = 0;            ///< written: dL/d mu

@@ -27,7 +27,8 @@ ABUT_INLINE void add_cross(const Vec3<RowLanes>& a, const double* b, double sign
     const RowBlock& block = blocks[i];
     RowBarBlock& bar = bars[i];
     const RowLanes on = RowLanes::load(bar.is_smooth);
-    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r), u = velocity_at(pair.V, r);
+    const Vec3<RowLanes> n = load_lanes(block.n), r = load_lanes(block.r),
+                         u = contact_velocity(pair.V, pair.turning, r, n);
     Vec3<RowLanes> u_w = velocity_at(pair.W, r);
     for (int k = 0; k < 3; ++k) u_w[k] = on * u_w[k];
 

@@ -64,6 +64,7 @@ void ConvexConeSolver::prepare(const ContactProblem& problem, const Law& law, Ro
     const std::span<RowBlock> blocks = rows.of(pair);
     if (is_impedance()) {
       pair.carried = law.carry * relative_twist(pair, problem.v_start);
+      pair.turning *= 1.0 - law.carry;
       kernels.set_impedance(law.mujoco, blocks);
     } else {
       kernels.set_cone(law.drake, config_.tangential_factor, pair.compliance, pair.dissipation_time, blocks);

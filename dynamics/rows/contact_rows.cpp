@@ -17,6 +17,30 @@ void share_denominator(double sum, double floor, double& value, double& slope) {
   slope = 1.0 - (t > 0.0 ? t * t : 0.0);
 }
 
+/// b = -h/2 w x (v_B - v_A), see the head of contact_rows.h; both are changes of it in the JVP.
+struct SurfaceTurning {
+  Vec3<double> w;        ///< of the body of infinite mass
+  Vec3<double> passing;  ///< v_B - v_A
+
+  SurfaceTurning(const RowPair& pair, const Vec6<double>& V_A, const Vec6<double>& V_B)
+      : w(pair.slot_A < 0 ? V_A.head<3>() : V_B.head<3>()), passing(V_B.tail<3>() - V_A.tail<3>()) {}
+
+  [[nodiscard]] Vec3<double> value(double h) const { return -0.5 * h * w.cross(passing); }
+  [[nodiscard]] Vec3<double> jvp(double h, const SurfaceTurning& dot) const {
+    return -0.5 * h * (dot.w.cross(passing) + w.cross(dot.passing));
+  }
+  /// dL/d(w) and dL/d(passing).
+  [[nodiscard]] Vec3<double> vjp_w(double h, const Vec3<double>& bar) const {
+    return -0.5 * h * passing.cross(bar);
+  }
+  [[nodiscard]] Vec3<double> vjp_passing(double h, const Vec3<double>& bar) const {
+    return -0.5 * h * bar.cross(w);
+  }
+};
+
+/// The part of b along a surface of normal n.
+Vec3<double> along_surface(const Vec3<double>& b, const Vec3<double>& n) { return b - n.dot(b) * n; }
+
 }  // namespace
 
 PairMaterial pair_material(const Model& model, int body_A, int body_B, double default_dissipation_time) {
@@ -86,6 +110,7 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state, c
     // The relative velocity at a point r from A's centre is u + w x r.
     const Vec3<double> from_B = p_A - p_B, w = V_B.head<3>() - V_A.head<3>(),
                        u = point_velocity(V_B, from_B) - V_A.tail<3>();
+    if (drifts) pair.turning = SurfaceTurning(pair, V_A, V_B).value(settings.h);
     const double band = 8.0 * pair.tau, by_gap = 1.0 / band;
     const auto add_row = [&](std::vector<ContactRow>& list, const Vec3<double>& point, const Vec3<double>& n,
                              double distance, double area, int index, double share, double share_slope,
@@ -93,7 +118,9 @@ void make_rows(const Model& model, const MassMatrix& mass, const State& state, c
       const Vec3<double> r_A = point - p_A, r_B = point - p_B;
       list.push_back({A, B, pair.slot_A, pair.slot_B, number, index, r_A, r_B, n, distance, 0.0, area, share,
                       share_slope, share_by_weight, inverse_mass});
-      if (drifts) list.back().drift = point_velocity(pair.V_B, r_B) - point_velocity(pair.V_A, r_A);
+      if (!drifts) return;
+      list.back().drift =
+          point_velocity(pair.V_B, r_B) - point_velocity(pair.V_A, r_A) + along_surface(pair.turning, n);
     };
     std::vector<ContactRow>& list = is_reduced ? out.members : out.rows;
     for (int i = contact_pair.begin; i < contact_pair.end; ++i) {
@@ -183,6 +210,19 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const G
     const double inverse = mass.inverse_mass(body);
     return slot < 0 ? 0.0 : -direction.mass[static_cast<std::size_t>(slot)] * inverse * inverse;
   };
+  const auto twist_of = [](int slot, const Vec6<double>& of_fixed, const GrowableVector& of_moving) {
+    return slot < 0 ? of_fixed : Vec6<double>(of_moving.segment<6>(6 * slot));
+  };
+  const auto pair_turning_dot = [&](const RowPair& pair) -> Vec3<double> {
+    const auto twist_dot = [&](int body, int slot) {
+      return twist_of(slot, direction.state.twist[static_cast<std::size_t>(body)], direction.velocity);
+    };
+    const SurfaceTurning turning(pair, twist_of(pair.slot_A, pair.V_A, velocity),
+                                 twist_of(pair.slot_B, pair.V_B, velocity)),
+        dot(pair, twist_dot(pair.body_A, pair.slot_A), twist_dot(pair.body_B, pair.slot_B));
+    return turning.jvp(h, dot);
+  };
+  Vec3<double> turning_dot = Vec3<double>::Zero();  // of the pair at hand
   const auto row_dot = [&](const RowPair& pair, const ContactRow& row, const ContactBar& contact) {
     ContactRowBar dot;
     dot.r_A = contact.point_W - pose_dot(row.body_A).tail<3>();
@@ -197,6 +237,10 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const G
     };
     if (row.slot_A < 0) dot.drift -= point_velocity_dot(row.body_A, pair.V_A, row.r_A, dot.r_A);
     if (row.slot_B < 0) dot.drift += point_velocity_dot(row.body_B, pair.V_B, row.r_B, dot.r_B);
+    if (!pair.both_move()) {
+      dot.drift += along_surface(turning_dot, row.n) - dot.n.dot(pair.turning) * row.n -
+                   row.n.dot(pair.turning) * dot.n;
+    }
     return dot;
   };
   const auto share_dot = [&](const ContactRow& row, const ContactRowBar& dot, const ContactBar& contact) {
@@ -209,6 +253,7 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const G
 
   std::vector<ContactBar> members_dot, reduced_dot;
   for (const RowPair& pair : rows.pairs) {
+    if (!pair.both_move()) turning_dot = pair_turning_dot(pair);
     const bool is_reduced = pair.reduction.kind != Reduction::none;
     if (is_reduced) {
       members_dot.clear();
@@ -275,6 +320,13 @@ class PairSums {
     return r_A_bar + r_B_bar;
   }
 
+  /// From dL/d(drift) to b; returns what it makes of dL/d(normal).
+  Vec3<double> add_turning(const ContactRow& row, const Vec3<double>& drift_bar) {
+    if (pair_.both_move()) return Vec3<double>::Zero();
+    turning_bar_ += along_surface(drift_bar, row.n);
+    return -row.n.dot(pair_.turning) * drift_bar - row.n.dot(drift_bar) * pair_.turning;
+  }
+
   /// The share of a contact of the manifold by its penetration, weight, normal, arms and velocities.
   void add_share(const ContactRow& row, double share_bar, ContactBar& contact) {
     const double gap_bar = share_bar * row.share_slope;
@@ -293,7 +345,19 @@ class PairSums {
                        torque_B = torque + shift_.cross(force);
     gradient.pose[a].tail<3>() -= point_A_ + V_A_.head<3>().cross(force);
     gradient.pose[b].tail<3>() -= point_B_ + force.cross(V_B_.head<3>());
-    const Vec6<double> by_A = wrench_A_ + shares_, by_B = wrench_B_ + stack<double>(torque_B, force);
+    Vec6<double> by_A = wrench_A_ + shares_, by_B = wrench_B_ + stack<double>(torque_B, force);
+    if (!pair_.both_move()) {
+      const SurfaceTurning turning(pair_, V_A_, V_B_);
+      const Vec3<double> passing_bar = turning.vjp_passing(h_, turning_bar_),
+                         w_bar = turning.vjp_w(h_, turning_bar_);
+      by_A.tail<3>() += passing_bar;
+      by_B.tail<3>() += passing_bar;
+      if (pair_.slot_A < 0) {
+        by_A.head<3>() -= w_bar;
+      } else {
+        by_B.head<3>() += w_bar;
+      }
+    }
     if (pair_.slot_A < 0) {
       gradient.fixed_twist[a] -= by_A;
     } else {
@@ -319,6 +383,7 @@ class PairSums {
   Vec3<double> shift_;         ///< r_B - r_A, the same for all rows [m]
   Vec6<double> wrench_A_ = Vec6<double>::Zero(), wrench_B_ = Vec6<double>::Zero();  ///< of drifts
   Vec6<double> shares_ = Vec6<double>::Zero();                                      ///< on B, about A
+  Vec3<double> turning_bar_ = Vec3<double>::Zero();                                 ///< dL/db
   Vec3<double> point_A_ = Vec3<double>::Zero(), point_B_ = Vec3<double>::Zero();
 };
 
@@ -343,7 +408,7 @@ void rows_vjp(const ContactRows& rows, const RowPair& pair, double h, const Grow
         is_reduced ? reduced_bar.emplace_back() : gradient.contacts[static_cast<std::size_t>(row.contact)];
     bar.point_W += sums.add_arms(row, bars[k]);
     bar.signed_distance += bars[k].distance;
-    bar.normal_AB_W += bars[k].n;
+    bar.normal_AB_W += bars[k].n + sums.add_turning(row, bars[k].drift);
     if (is_reduced) {
       bar.activity = share_bar * row.area;
     } else {

@@ -15,6 +15,14 @@
 /// away, as of a thin plate on its rim), a face shares it out by area, and everything sets in with C^2
 /// smoothness. tau_h = 0.1 a h^2, a being the config's acceleration scale, keeps the band wider than the gap
 /// of about 0.1 a h^2 at which the smoothed law lets a body rest, however small the body and long the step.
+///
+/// A body of infinite mass turns on during the step. Half way through it the other body's centre has moved on
+/// by h/2 (v_B - v_A), and the surface under it has another velocity than at the start, by w x of that. What it
+/// adds to the relative velocity along the surface is the tangential part of the pair's
+///     b = -h/2 w x (v_B - v_A),
+/// w being the angular velocity of the one of infinite mass, v_A and v_B those of the centres at the start:
+/// what stands on a turntable keeps its radius to second order in h, and what rolls on it follows its turning.
+/// (Across the surface the distance does that: step/gap_following.h.)
 #pragma once
 
 #include <span>
@@ -66,8 +74,10 @@ struct RowPair {
   ContactClusters clusters;                      ///< of these
   Mat3<double> R_WR = Mat3<double>::Identity();  ///< of the reference body of the reduction
   Vec6<double> V_A = Vec6<double>::Zero(),
-               V_B = Vec6<double>::Zero();  ///< of a body of infinite mass, else 0
+               V_B = Vec6<double>::Zero();      ///< of a body of infinite mass, else 0
+  Vec3<double> turning = Vec3<double>::Zero();  ///< b, see the head of this file [m/s]
 
+  [[nodiscard]] bool both_move() const { return slot_A >= 0 && slot_B >= 0; }
   /// That of the reduction.
   [[nodiscard]] int reference_body() const { return reduction.reference_body(body_A, body_B); }
 };

@@ -101,7 +101,8 @@ double MomentumBalance::rounding(const GrowableVector& v, RowLaw law) {
   for (const BlockPair& pair : rows_.pairs) {
     find_blocks(pair, law, relative_twist(pair, v) - pair.carried, blocks);
     double turning = pair.drift.head<3>().norm() + pair.carried.head<3>().norm(),
-           speed = pair.drift.tail<3>().norm() + pair.carried.tail<3>().norm(), target = 0.0;
+           speed = pair.drift.tail<3>().norm() + pair.carried.tail<3>().norm() + pair.turning.norm(),
+           target = 0.0;
     for (const int slot : {pair.slot_A, pair.slot_B}) {
       if (slot < 0) continue;
       turning += v.segment<3>(6 * slot).norm();

@@ -86,7 +86,7 @@ class MomentumBalance {
  private:
   /// What the law needs to know of a pair whose relative twist is V.
   [[nodiscard]] RowKernelInput input(const BlockPair& pair, RowLaw law, const Vec6<double>& V) const {
-    return {settings_, law, V.data(), pair.friction};
+    return {settings_, law, V.data(), pair.turning.data(), pair.friction};
   }
   /// The blocks that a pair adds to dF/dv: rows and columns of A (or of the one body that moves) and B.
   struct PairBlocks {

@@ -74,6 +74,7 @@ Vec3<double> pair_rows_vjp(const ContactProblem& problem, const smooth_coulomb::
   impulses.friction = pair.friction;
   Eigen::Map<Vec6<double>>{impulses.V} = relative_twist(pair, v);
   Eigen::Map<Vec6<double>>{impulses.W} = w.relative;
+  Eigen::Map<Vec3<double>>{impulses.turning} = pair.turning;
   Eigen::Map<Vec3<double>>{impulses.turn_A[0]} = MultiplierTwists::turn_of(pair.slot_A, v);
   Eigen::Map<Vec3<double>>{impulses.turn_B[0]} = MultiplierTwists::turn_of(pair.slot_B, v);
   Eigen::Map<Vec3<double>>{impulses.turn_A[1]} = w.turn_A;

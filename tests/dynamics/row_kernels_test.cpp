@@ -29,7 +29,7 @@ smooth_coulomb::Settings default_settings() {
   return s;
 }
 
-/// Rows of one pair, as a manifold has them: r_B - r_A is the same for all.
+/// Rows of one pair, as a manifold has them: r_B - r_A is the same for all. A body of infinite mass moves and turns.
 ContactRows random_rows(Random& random, int count, int slot_A, int slot_B) {
   ContactRows rows;
   RowPair pair;
@@ -39,6 +39,9 @@ ContactRows random_rows(Random& random, int count, int slot_A, int slot_B) {
   pair.material.friction = random.uniform(0.1, 1.0);
   pair.material.compliance = random.uniform(0.0, 1e-4);
   pair.material.dissipation_time = random.uniform(0.0, 0.02);
+  if (slot_A < 0) pair.V_A = 0.01 * test::random_vector<6>(random);
+  if (slot_B < 0) pair.V_B = 0.01 * test::random_vector<6>(random);
+  if (!pair.both_move()) pair.turning = test::random_vector(random, 0.005);
   rows.pairs.push_back(pair);
   const Vec3<double> shift = test::random_vector(random, 0.3);
   for (int i = 0; i < count; ++i) {
@@ -52,6 +55,8 @@ ContactRows random_rows(Random& random, int count, int slot_A, int slot_B) {
     row.distance = random.uniform(-1e-3, 1e-3);
     row.weight = random.uniform(0.1, 1.0);
     row.inverse_mass = random.uniform(0.5, 2.0);
+    row.drift = point_velocity(pair.V_B, row.r_B) - point_velocity(pair.V_A, row.r_A) + pair.turning -
+                row.n.dot(pair.turning) * row.n;
     rows.rows.push_back(row);
   }
   return rows;
@@ -171,7 +176,8 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     Vec6<double> wrench;
     const Vec6<double> V_before = relative_twist(pair, before), V = relative_twist(pair, v),
                        dV = relative_twist_change(pair, dv);
-    kernels.sum_impulses({s, RowLaw::frictionless, V_before.data()}, blocks, wrench.data());
+    kernels.sum_impulses({s, RowLaw::frictionless, V_before.data(), pair.turning.data()}, blocks,
+                         wrench.data());
     lanes.set_bounds();
     if (is_impedance) {
       kernels.set_impedance(mujoco, blocks);
@@ -179,21 +185,21 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
       kernels.set_cone(s, k_sigma, pair.compliance, pair.dissipation_time, blocks);
     }
 
-    kernels.sum_impulses({s, law, V.data(), pair.friction}, blocks, wrench.data());
+    kernels.sum_impulses({s, law, V.data(), pair.turning.data(), pair.friction}, blocks, wrench.data());
     GrowableVector sum = GrowableVector::Zero(v.size());
     add_wrench(pair, wrench, sum);
     // Velocities of 0.01 m/s differ by rounding, and tau_v is 4e-4 m/s.
     CHECK(((sum - force).array().abs() <= 1e-13 * force_size.array()).all());
 
     ResistanceSums sums;
-    kernels.sum_resistances({s, law, V.data(), pair.friction}, blocks, sums);
+    kernels.sum_resistances({s, law, V.data(), pair.turning.data(), pair.friction}, blocks, sums);
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S0), S0, 0, 1e-12 * S_size));
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S1), S1, 0, 1e-12 * S_size));
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.T1), T1, 0, 1e-12 * S_size));
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S2), S2, 0, 1e-12 * S_size));
 
     LineSums line;
-    kernels.sum_line({s, law, V.data(), pair.friction}, dV.data(), a, blocks, line);
+    kernels.sum_line({s, law, V.data(), pair.turning.data(), pair.friction}, dV.data(), a, blocks, line);
     CHECK(std::abs(line.slope - slope) <= 1e-13 * slope_size);
     // The terms of a K that is not symmetric may cancel.
     const double cancelled = law == RowLaw::coupled ? 1e-12 * S_size * dv.squaredNorm() : 0.0;
@@ -237,7 +243,8 @@ TEST_CASE("RowKernels: a number that is none in one row is seen in the sums", "[
     kernels.set_cone(s, k_sigma, pair.compliance, pair.dissipation_time, lanes.of(pair));
     for (const RowLaw law : {RowLaw::frictionless, RowLaw::cone}) {
       Vec6<double> wrench;
-      kernels.sum_impulses({s, law, V.data(), pair.friction}, lanes.of(pair), wrench.data());
+      kernels.sum_impulses({s, law, V.data(), pair.turning.data(), pair.friction}, lanes.of(pair),
+                           wrench.data());
       CAPTURE(set, static_cast<int>(law));
       CHECK(wrench.array().isNaN().all());
     }
