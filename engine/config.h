@@ -40,7 +40,7 @@ struct StepConfig {
   double stiction_factor = 0.01;    ///< v_s = stiction_factor * g * h [-], > 0
   double normal_smoothing_factor = 0.02;  ///< tau_v = normal_smoothing_factor * g * h [-], > 0
   double acceleration_scale =
-      -1.0;                       ///< g of all such factors [m/s^2]; negative: |gravity|, or 9.81 without it
+      -1.0;  ///< g of all such factors [m/s^2]; negative: max(|gravity|, 0.00981), or 9.81 without it
   double push_out_factor = 50.0;  ///< rigid overlap goes at push_out_factor * g * h [m/s] at most [-], > 0
   PushOut push_out = PushOut::bias;
   /// Speed of approach above which a contact with restitution is an impact [m/s], > 0; v_thr = max(impact_speed,

@@ -26,7 +26,7 @@
 ///     sum_i p_i exp(s_i (t - t_i)) = 1,   p_i = Gamma_i psi_i/sum_k Gamma_k psi_k,   s_i = -u_c,i/delta,
 /// delta being 2e-5 of the size of the smaller body. It lies between the first and the last t_i, and the first
 /// has closed by at most delta log(1/p) then. A contact of the pair that approaches takes part in the impact by
-///     kappa = S(2 - d/lambda),   lambda = 1e-3 of that size:
+///     kappa = S(2 - G/lambda),   lambda = 1e-3 of that size:
 /// what is farther apart closes later, if at all.
 #pragma once
 
@@ -72,7 +72,17 @@ struct Approach {
   double acceleration = 0;  ///< a [m/s^2]
   double time = 0;          ///< t_0 [s]
 
+  /// G
   [[nodiscard]] double gap(const Settings& s) const { return distance + acceleration * s.bow(time); }
+  [[nodiscard]] double gap_jvp(const Settings& s, const Approach& dot) const {
+    return dot.distance + dot.acceleration * s.bow(time) + acceleration * s.lead(time) * dot.time;
+  }
+  /// Adds gap_bar dG/d(this) to `bar`.
+  void add_gap_bar(const Settings& s, double gap_bar, Approach& bar) const {
+    bar.distance += gap_bar;
+    bar.acceleration += gap_bar * s.bow(time);
+    bar.time += gap_bar * acceleration * s.lead(time);
+  }
   /// w
   [[nodiscard]] double true_velocity(const Settings& s) const {
     return velocity + acceleration * s.lead(time);
@@ -124,9 +134,8 @@ inline Approach closing_vjp(const Approach& x, const Settings& s, const Closing&
   double w_bar = bar.velocity;
   if (at.was_open) {  // G + w tau + a tau^2/2 = 0, u_c = w + a tau
     const double tau = at.time - x.time, G_bar = -(bar.time + a * bar.velocity) / at.velocity;
-    out.distance = G_bar;
-    out.acceleration = 0.5 * tau * tau * G_bar + tau * bar.velocity + G_bar * s.bow(x.time);
-    out.time += G_bar * a * s.lead(x.time);
+    out.acceleration = 0.5 * tau * tau * G_bar + tau * bar.velocity;
+    x.add_gap_bar(s, G_bar, out);
     w_bar += tau * G_bar;
   }
   out.velocity = w_bar;
@@ -138,8 +147,8 @@ inline Approach closing_vjp(const Approach& x, const Settings& s, const Closing&
 inline Closing closing_jvp(const Approach& x, const Settings& s, const Closing& at, const Approach& dot) {
   const double a = x.acceleration, tau = at.time - x.time, w_dot = x.true_velocity_jvp(s, dot);
   if (!at.was_open) return {dot.time, w_dot};
-  const double G_dot = dot.distance + dot.acceleration * s.bow(x.time) + a * s.lead(x.time) * dot.time,
-               tau_dot = -(G_dot + tau * w_dot + 0.5 * tau * tau * dot.acceleration) / at.velocity;
+  const double tau_dot =
+      -(x.gap_jvp(s, dot) + tau * w_dot + 0.5 * tau * tau * dot.acceleration) / at.velocity;
   return {dot.time + tau_dot, w_dot + tau * dot.acceleration + a * tau_dot};
 }
 
@@ -283,10 +292,10 @@ inline double pair_time_jvp(std::span<const PairImpact> impacts, double length, 
 /// lambda, of the size of the smaller body.
 inline constexpr double k_near_length = 1e-3;
 
-/// kappa of a distance and lambda.
-inline double nearness(double distance, double length) { return smoothstep5(2.0 - distance / length); }
-inline double nearness_slope(double distance, double length) {
-  return -smoothstep5_dx(2.0 - distance / length) / length;
+/// kappa of G and lambda.
+inline double nearness(double gap, double length) { return smoothstep5(2.0 - gap / length); }
+inline double nearness_slope(double gap, double length) {
+  return -smoothstep5_dx(2.0 - gap / length) / length;
 }
 
 }  // namespace abut::impact

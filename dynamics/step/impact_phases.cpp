@@ -194,36 +194,36 @@ void ImpactPhases::set_part(const impact::Settings& settings, const PhaseEvent& 
                             double gate, double restitution, const GrowableVector& acceleration,
                             ContactRow& row) const {
   const impact::Approach approach = approach_of(row, event.v_before, acceleration, event.time);
-  const double w = approach.true_velocity(settings);
   row.gate = gate;
-  row.hits = is_closing && impact::is_impact(w, settings);
-  row.answers = answers_of(settings, row, w).value;
+  row.hits = is_closing && impact::is_impact(approach.true_velocity(settings), settings);
+  row.answers = answers_of(settings, row, approach).value;
   if (!row.hits) return;
   const impact::Target target =
-      impact::target(approach, settings, restitution_of(row, event, restitution).value);
+      impact::target(approach, settings, restitution_of(settings, row, approach, event, restitution).value);
   row.rebound = target.rebound;
   row.settle = target.settle;
 }
 
 ImpactPhases::AnswersOf ImpactPhases::answers_of(const impact::Settings& settings, const ContactRow& row,
-                                                 double w) const {
+                                                 const impact::Approach& approach) const {
   const double x = 2.0 - row.distance / touching_, touches = row.gate * smoothstep5(x),
-               rests = 1.0 - impact::share(w, settings);
-  const AnswersOf rest{touches * rests, -row.gate * smoothstep5_dx(x) / touching_ * rests,
+               w = approach.true_velocity(settings), rests = 1.0 - impact::share(w, settings);
+  const AnswersOf rest{touches * rests, -row.gate * smoothstep5_dx(x) / touching_ * rests, 0.0,
                        -touches * impact::share_slope(w, settings)};
   if (!row.hits) return rest;
   const double length = impact::k_near_length * detector_->pair_size(row.body_A, row.body_B),
-               near = impact::nearness(row.distance, length);
-  return {1.0 - (1.0 - near) * (1.0 - rest.value),
-          (1.0 - near) * rest.by_distance + (1.0 - rest.value) * impact::nearness_slope(row.distance, length),
-          (1.0 - near) * rest.by_velocity};
+               gap = approach.gap(settings), near = impact::nearness(gap, length);
+  return {1.0 - (1.0 - near) * (1.0 - rest.value), (1.0 - near) * rest.by_distance,
+          (1.0 - rest.value) * impact::nearness_slope(gap, length), (1.0 - near) * rest.by_velocity};
 }
 
-ImpactPhases::RestitutionOf ImpactPhases::restitution_of(const ContactRow& row, const PhaseEvent& event,
-                                                         double restitution) const {
+ImpactPhases::RestitutionOf ImpactPhases::restitution_of(const impact::Settings& settings,
+                                                         const ContactRow& row,
+                                                         const impact::Approach& approach,
+                                                         const PhaseEvent& event, double restitution) const {
   constexpr double k_deep = 0.01;
-  const double depth = k_deep * detector_->pair_size(row.body_A, row.body_B), x = 2.0 + row.distance / depth,
-               share = event.restitution_share * smoothstep5(x);
+  const double depth = k_deep * detector_->pair_size(row.body_A, row.body_B),
+               x = 2.0 + approach.gap(settings) / depth, share = event.restitution_share * smoothstep5(x);
   return {restitution * share, share, restitution * event.restitution_share * smoothstep5_dx(x) / depth};
 }
 

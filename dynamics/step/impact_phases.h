@@ -275,17 +275,20 @@ class ImpactPhases {
   /// @param gate  how far it answers, where it touches and does not approach
   void set_part(const impact::Settings& settings, const PhaseEvent& event, bool is_closing, double gate,
                 double restitution, const GrowableVector& acceleration, ContactRow& row) const;
-  /// q of a row, whether it is hit or answers, by its distance and its velocity of approach.
+  /// q of a row, whether it is hit or answers, and its derivatives by its distance, its gap G and its velocity
+  /// of approach w.
   struct AnswersOf {
-    double value = 0.0, by_distance = 0.0, by_velocity = 0.0;
+    double value = 0.0, by_distance = 0.0, by_gap = 0.0, by_velocity = 0.0;
   };
-  [[nodiscard]] AnswersOf answers_of(const impact::Settings& settings, const ContactRow& row, double w) const;
+  [[nodiscard]] AnswersOf answers_of(const impact::Settings& settings, const ContactRow& row,
+                                     const impact::Approach& approach) const;
   /// The restitution of a row that is hit: that of its pair, less in each other, where normals may contradict:
-  ///     e S(2 + d/(1 % of the size of the smaller body)), times the event's share.
+  ///     e S(2 + G/(1 % of the size of the smaller body)), times the event's share.
   struct RestitutionOf {
-    double value = 0.0, by_restitution = 0.0, by_distance = 0.0;
+    double value = 0.0, by_restitution = 0.0, by_gap = 0.0;
   };
-  [[nodiscard]] RestitutionOf restitution_of(const ContactRow& row, const PhaseEvent& event,
+  [[nodiscard]] RestitutionOf restitution_of(const impact::Settings& settings, const ContactRow& row,
+                                             const impact::Approach& approach, const PhaseEvent& event,
                                              double restitution) const;
   /// delta of a pair (contact_laws/impact.h) [m].
   [[nodiscard]] double pair_length(const PhasePair& pair) const;

@@ -116,15 +116,17 @@ class ImpactPhases::Jvp {
       const impact::Approach approach = approach_of(row, event.v_before, m.acceleration, event.time),
                              approach_dot = approach_jvp(row, row_dot, event.v_before, m.velocity_bar,
                                                          m.acceleration, m.acceleration_bar, time_dot);
-      const AnswersOf answers = phases_.answers_of(settings_, row, approach.true_velocity(settings_));
+      const AnswersOf answers = phases_.answers_of(settings_, row, approach);
       row_dot.answers = answers.by_distance * row_dot.distance +
+                        answers.by_gap * approach.gap_jvp(settings_, approach_dot) +
                         answers.by_velocity * approach.true_velocity_jvp(settings_, approach_dot);
       if (!row.hits) continue;
-      const RestitutionOf restitution = phases_.restitution_of(row, event, pair.material.restitution);
+      const RestitutionOf restitution =
+          phases_.restitution_of(settings_, row, approach, event, pair.material.restitution);
       const impact::Target target_dot =
           impact::target_jvp(approach, settings_, restitution.value, approach_dot,
                              restitution.by_restitution * dot.pairs[at(row.pair)].restitution +
-                                 restitution.by_distance * row_dot.distance);
+                                 restitution.by_gap * approach.gap_jvp(settings_, approach_dot));
       row_dot.rebound = target_dot.rebound;
       row_dot.settle = target_dot.settle;
     }

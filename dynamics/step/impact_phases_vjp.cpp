@@ -122,15 +122,17 @@ class ImpactPhases::Vjp {
       const impact::Approach approach = approach_of(row, event.v_before, m.acceleration, event.time);
       impact::Approach by;
       if (row.hits) {
-        const RestitutionOf restitution = phases_.restitution_of(row, event, pair.material.restitution);
+        const RestitutionOf restitution =
+            phases_.restitution_of(settings_, row, approach, event, pair.material.restitution);
         double restitution_bar = 0.0;
         by = impact::target_vjp(approach, settings_, restitution.value, {row_bar.rebound, row_bar.settle},
                                 restitution_bar);
         bar.pairs[at(row.pair)].restitution += restitution.by_restitution * restitution_bar;
-        by.distance += restitution.by_distance * restitution_bar;
+        approach.add_gap_bar(settings_, restitution.by_gap * restitution_bar, by);
       }
-      const AnswersOf answers = phases_.answers_of(settings_, row, approach.true_velocity(settings_));
+      const AnswersOf answers = phases_.answers_of(settings_, row, approach);
       by.distance += row_bar.answers * answers.by_distance;
+      approach.add_gap_bar(settings_, row_bar.answers * answers.by_gap, by);
       approach.add_true_velocity_bar(settings_, row_bar.answers * answers.by_velocity, by);
       approach_vjp(row, event.v_before, m.acceleration, by, row_bar, before_bar, m.acceleration_bar,
                    time_bar);

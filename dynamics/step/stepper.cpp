@@ -20,10 +20,10 @@ namespace abut {
 namespace {
 
 double resolve_acceleration_scale(const Model& model, const StepConfig& config) {
-  constexpr double k_earth = 9.81;
+  constexpr double k_earth = 9.81, k_least = 1e-3 * k_earth;  // with less, smoothing goes below rounding
   if (config.acceleration_scale > 0.0) return config.acceleration_scale;
   const double gravity = model.gravity.norm();
-  return gravity > 0.0 ? gravity : k_earth;
+  return gravity > 0.0 ? std::max(gravity, k_least) : k_earth;
 }
 
 /// Whether a law acts on the gap that it expects at the end of a step.
@@ -166,6 +166,7 @@ void Stepper::make_contact_rows(const State& state, double h, std::span<const Co
 
 void Stepper::set_margins(const State& state, double h, StepMemory& scratch) const {
   const Model& model = *model_;
+  const MassMatrix& mass = scratch.solved.mass;
   std::vector<double>& margins = scratch.margins;
   margins.assign(model.bodies.size(), 0.0);
   double fastest = 0.0;
@@ -176,6 +177,11 @@ void Stepper::set_margins(const State& state, double h, StepMemory& scratch) con
       if (!V.isZero(0.0)) margins[b] = h * largest_speed(state, body, V);
     } else {
       margins[b] = h * largest_speed(state, body, state.V_WB[b]);
+      // A force may bring a body that is at rest to an impact.
+      if (phases_) {
+        const Vec6<double> V_free = scratch.solved.free.v_free.segment<6>(6 * mass.slot(body));
+        margins[b] = std::max(margins[b], h * largest_speed(state, body, V_free));
+      }
     }
     fastest = std::max(fastest, margins[b]);
   }
@@ -198,12 +204,12 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
   }
   SolvedSubstep& solved = scratch.solved;
   solved.mass.update(model, state);
+  free_motion(model, solved.mass, state, control, h, solved.free);
   set_margins(state, h, scratch);
   detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_contact_rows(state, h, scratch.manifold.pairs, {}, scratch.manifold.contacts, scratch.following,
                     solved);
   make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
-  free_motion(model, solved.mass, state, control, h, solved.free);
   solved.has_impacts = phases_ && phases_->set_shares(solved.free.v_free, solved.rows);
   const ContactProblem problem = problem_of(solved, h);
   std::shared_ptr<SubstepTape> kept;

@@ -221,3 +221,38 @@ TEST_CASE("bounces: a ball whose gap closes just where a step ends keeps its res
   REQUIRE(run.status == StepStatus::ok);
   CHECK(run.end.V_WB[1][3] == Approx(-restitution * speed).epsilon(1e-4));
 }
+
+TEST_CASE("bounces: a ball that is thrown at a ceiling comes back, however small and long the step",
+          "[truth][value]") {
+  const double h = GENERATE(2e-3, 1e-2), radius = GENERATE(5e-4, 2e-3, 1e-2, 5e-2), e = GENERATE(0.5, 1.0),
+               part = GENERATE(0.1, 0.25, 0.5, 0.75);  // of the first step, until it is there
+  const double speed = 1.0, gap = speed * part * h - 0.5 * k_g * part * part * h * h,
+               at_ceiling = speed - k_g * part * h;
+  TestScene scene;
+  scene.add(make_half_space(), test::pose_at({0.0, 0.0, radius + gap}, {std::numbers::pi, 0.0, 0.0}));
+  scene.add(test::sphere_of_mass(radius, 1.0), Pose<double>(), test::moving_at({0.0, 0.0, speed}));
+  test::set_restitution(scene, e);
+  const test::WatchedRun run = test::watch(scene, test::config_with_step(h), 3);
+  CAPTURE(h, radius, e, part, run.overlap, run.end.V_WB[1].transpose());
+  REQUIRE(run.status == StepStatus::ok);
+  CHECK(run.overlap <= 0.0);
+  CHECK(run.end.V_WB[1][5] == Approx(-e * at_ceiling - k_g * h * (3.0 - part)).margin(0.6 * k_g * h));
+}
+
+TEST_CASE("bounces: a force that brings a body at rest to a wall within a step makes it bounce",
+          "[truth][value]") {
+  const double h = 2e-3, force = 1000.0, gap = GENERATE(1e-4, 1.2e-3, 1.9e-3), e = GENERATE(0.5, 1.0);
+  TestScene scene;
+  scene.model.gravity.setZero();
+  const double radius = 0.05;
+  add_wall(scene, {radius + gap, 0.0, 0.0}, Facing::minus_x);
+  const int ball = scene.add(test::sphere_of_mass(radius, 1.0));
+  scene.body(ball).external_wrench[3] = force;
+  test::set_restitution(scene, e);
+  const test::WatchedRun run = test::watch(scene, test::config_with_step(h), 1);
+  const double closing = std::sqrt(2.0 * gap * force);  // at 1 kg
+  CAPTURE(gap, e, closing, run.end.X_WB[1].p.transpose(), run.end.V_WB[1].transpose());
+  REQUIRE(run.status == StepStatus::ok);
+  CHECK(run.end.X_WB[1].p.x() <= gap + 1e-4 * radius);
+  CHECK(run.end.V_WB[1][3] < 0.0);
+}
