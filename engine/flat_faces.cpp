@@ -17,7 +17,8 @@ constexpr double k_least_bend = 0.2;     // [rad]
 constexpr double k_least_radius = 0.02;  // by the largest extent of the mesh
 constexpr double k_same = 1e-6;          // lengths that count as equal, by the size of the face
 constexpr double k_least_share = 1e-3;   // of a support, by the mean of all
-constexpr double k_lever = 0.06;         // by which the torque of friction may change
+constexpr double k_lever = 0.02;  // by which the torque of friction may differ from that of an even load
+constexpr double k_coarse_lever = 0.06;  // where there are no such supports, from that of all points
 
 using Moments = Eigen::Matrix<double, 6, 1>;
 
@@ -91,7 +92,21 @@ struct PlanePoints {
   std::vector<Eigen::Vector2d> x;  ///< from the middle, by the radius of gyration
   std::vector<double> areas;       ///< a_i, by their sum
   double radius = 0.0;             ///< of gyration [m]
+  double lever = 0.0;              ///< mean distance of the face from the middle, by the radius of gyration
 };
+
+/// Integral of |x| over the triangle of the origin, a and b, n.(a x b) > 0 counting positive: with the distance d of the line
+/// through a and b and s along it,  d/6 [s |x| + d^2 asinh(s/d)]  from a to b.
+double integral_of_distance(const Vec3<double>& a, const Vec3<double>& b, const Vec3<double>& n) {
+  const double length = (b - a).norm(), d = n.dot(a.cross(b)) / length;
+  const Vec3<double> along = (b - a) / length;
+  if (std::abs(d) <= k_same * length) return 0.0;
+  const auto up_to = [&](const Vec3<double>& x) {
+    const double s = along.dot(x);
+    return s * x.norm() + d * d * std::asinh(s / std::abs(d));
+  };
+  return d / 6.0 * (up_to(b) - up_to(a));
+}
 
 PlanePoints in_plane(const TriangleMesh& mesh, std::span<const double> areas, const Points& area_vectors,
                      const Faces::Face& face) {
@@ -118,6 +133,16 @@ PlanePoints in_plane(const TriangleMesh& mesh, std::span<const double> areas, co
   }
   out.radius = std::sqrt(second_moment);
   for (Eigen::Vector2d& x : out.x) x /= out.radius;
+  double area = 0.0;
+  for (const int t : face.triangles) {
+    for (int k = 0; k < 3; ++k) {
+      const Vec3<double> a = mesh.vertices.col(mesh.triangles[at(t)][k]) - middle,
+                         b = mesh.vertices.col(mesh.triangles[at(t)][(k + 1) % 3]) - middle;
+      area += 0.5 * face.normal.dot(a.cross(b));
+      out.lever += integral_of_distance(a, b, face.normal);
+    }
+  }
+  out.lever /= area * out.radius;
   return out;
 }
 
@@ -220,30 +245,39 @@ std::vector<std::vector<std::size_t>> choices_of_rings(const std::vector<std::ve
   return choices;
 }
 
-FlatFace with_supports(const PlanePoints& points) {
-  const std::vector<int> corners = hull_corners(points.x);
+/// The first choice of rings whose supports keep the torque of friction within a part of `lever`.
+std::optional<FlatFace> with_supports(const PlanePoints& points, const std::vector<int>& corners,
+                                      double lever_of_face, double part) {
   const std::vector<std::vector<int>> rings = rings_of(points, corners);
-  std::vector<int> all(points.x.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-  const double wanted = lever(points, all, points.areas);
   for (const std::vector<std::size_t>& choice : choices_of_rings(rings)) {
     std::vector<int> supports = corners;
     for (const std::size_t ring : choice)
       supports.insert(supports.end(), rings[ring].begin(), rings[ring].end());
-    if (supports.size() == all.size()) continue;
+    if (supports.size() == points.x.size()) continue;
     const auto areas = areas_of_supports(points, supports);
-    if (!areas || !(std::abs(lever(points, supports, *areas) - wanted) <= k_lever * wanted)) continue;
+    if (!areas || !(std::abs(lever(points, supports, *areas) - lever_of_face) <= part * lever_of_face))
+      continue;
     FlatFace face;
     for (std::size_t k = 0; k < supports.size(); ++k) {
       face.points.push_back(points.vertices[at(supports[k])]);
       face.factors.push_back((*areas)[k] / points.areas[at(supports[k])]);
     }
-    for (const int i : all) {
+    for (int i = 0; i < static_cast<int>(points.x.size()); ++i) {
       if (std::find(supports.begin(), supports.end(), i) == supports.end())
         face.points.push_back(points.vertices[at(i)]);
     }
     return face;
   }
+  return std::nullopt;
+}
+
+FlatFace with_supports(const PlanePoints& points) {
+  const std::vector<int> corners = hull_corners(points.x);
+  std::vector<int> all(points.x.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  if (auto face = with_supports(points, corners, points.lever, k_lever)) return *face;
+  if (auto face = with_supports(points, corners, lever(points, all, points.areas), k_coarse_lever))
+    return *face;
   FlatFace face;
   face.points = points.vertices;
   face.factors.assign(points.vertices.size(), 1.0);

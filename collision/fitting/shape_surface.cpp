@@ -19,6 +19,7 @@
 #include "collision/sdf/shape_sdf.h"
 #include "engine/body_builder.h"
 #include "engine/check.h"
+#include "engine/edged_solids.h"
 
 namespace abut {
 namespace {
@@ -28,7 +29,8 @@ constexpr double k_most_cells = 160.0;                    // along any side
 constexpr double k_cells_of_thickness = 8.0;              // of the thinnest primitive
 constexpr double k_sharp_smoothing = 1e-8;                // of the size
 constexpr double k_most_of_default = 1.01;                // smoothing of a union that is meant to be sharp
-constexpr int k_rounds = 3;  // of refinement: a scene is not to wait for the last tenth
+constexpr int k_rounds = 3;             // of refinement: a scene is not to wait for the last tenth
+constexpr double k_most_corners = 1.5;  // of a polyhedron with a mesh of its faces, by the vertices wanted
 
 /// Spacings of a grid along each axis [m] that show how thin every added primitive is: along each of them the
 /// distance from its faces changes by no more than that part of its thickness.
@@ -93,6 +95,32 @@ SurfaceField surface_field(const ShapeSdf& sdf, const Shape& shape) {
   return [&sdf](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
 }
 
+/// The sharp solid of a single convex polyhedron or cone; none of others. (Its rounded edges, within a few tau_c of these,
+/// are the SDF's.)
+std::optional<ShapeSurface> edged_surface(const Shape& shape) {
+  if (shape.primitives.size() != 1) return std::nullopt;
+  const Primitive& primitive = shape.primitives.front();
+  const int vertices = SurfaceMeshOptions{}.vertices;
+  ShapeSurface surface;
+  surface.union_smoothing = shape.union_smoothing;
+  if (primitive.kind == PrimitiveKind::convex_polyhedron) {
+    std::optional<TriangleMesh> mesh = polyhedron_mesh(primitive.directions, primitive.values, vertices);
+    if (!mesh || mesh->vertex_count() > k_most_corners * vertices) return std::nullopt;
+    surface.mesh = std::move(*mesh);
+    surface.of_unit_density = mass_properties(surface.mesh, 1.0);
+  } else if (primitive.kind == PrimitiveKind::cone) {
+    const auto& [base_radius, top_radius, half_length, smoothing, unused] = primitive.parameters;
+    surface.mesh = cone_mesh(base_radius, top_radius, half_length, vertices);
+    surface.of_unit_density = cone_mass_properties(base_radius, top_radius, half_length, 1.0);
+  } else {
+    return std::nullopt;
+  }
+  for (Eigen::Index v = 0; v < surface.mesh.vertices.cols(); ++v)
+    surface.mesh.vertices.col(v) = primitive.X_BP * Vec3<double>(surface.mesh.vertices.col(v));
+  surface.of_unit_density = transformed(primitive.X_BP, surface.of_unit_density);
+  return surface;
+}
+
 /// The numbers that a surface depends on.
 std::vector<double> numbers_of(const Shape& shape) {
   std::vector<double> numbers{shape.union_smoothing, static_cast<double>(shape.distance_mode)};
@@ -121,6 +149,7 @@ ShapeSurface make_shape_surface(const Shape& given) {
   require(!around.isEmpty(), "a shape needs at least one added primitive");
   if (shape.union_smoothing == 0.0)
     shape.union_smoothing = default_union_smoothing(shape, around.sizes().maxCoeff());
+  if (std::optional<ShapeSurface> surface = edged_surface(shape)) return *std::move(surface);
   const ShapeSdf sdf(shape);
   TriangleMesh fine = fine_surface(sdf, spacings_for(sdf, shape));
   require(fine.triangle_count() > 0, "the shape has no inside, or is too thin to be seen");

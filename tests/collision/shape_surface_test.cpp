@@ -56,8 +56,13 @@ TEST_CASE("shape_surface: sharp corners of a convex solid stay with it", "[colli
     const ShapeSurface surface = make_shape_surface(test::shape_of({tetrahedron}));
     CAPTURE(inradius, surface.mesh.vertex_count());
     CHECK_NOTHROW(require_closed_surface(surface.mesh, "tetrahedron"));
-    CHECK(test::close(surface.of_unit_density.volume, 8.0 * std::sqrt(3.0) * std::pow(inradius, 3), 0.01, 0));
-    CHECK(surface.of_unit_density.center_of_mass.norm() < 0.01 * inradius);
+    CHECK(
+        test::close(surface.of_unit_density.volume, 8.0 * std::sqrt(3.0) * std::pow(inradius, 3), 1e-12, 0));
+    CHECK(surface.of_unit_density.center_of_mass.norm() < 1e-12 * inradius);
+    for (const double sign : {-1.0, 1.0}) {
+      const Vec3<double> corner = std::sqrt(3.0) * inradius * Vec3<double>(sign, 1.0, -sign);
+      CHECK((surface.mesh.vertices.colwise() - corner).colwise().norm().minCoeff() < 1e-12 * inradius);
+    }
   }
 }
 
@@ -88,9 +93,10 @@ TEST_CASE("shape_surface: cones and rings have the mass properties that books gi
   const MassProperties cone =
       make_shape_surface(test::shape_of({primitive_of(PrimitiveKind::cone, {0.06, 0.0, 0.08, 2e-4})}))
           .of_unit_density;
-  CHECK(test::close(cone.volume, pi * 0.06 * 0.06 * 0.16 / 3.0, 5e-3, 0));
-  CHECK(test::close(cone.center_of_mass, Vec3<double>(0, 0, -0.04), 0, 2e-4));
-  CHECK(test::close(cone.inertia(2, 2), 0.3 * cone.mass * 0.06 * 0.06, 1e-2, 0));
+  CHECK(test::close(cone.volume, pi * 0.06 * 0.06 * 0.16 / 3.0, 1e-12, 0));
+  CHECK(test::close(cone.center_of_mass, Vec3<double>(0, 0, -0.04), 0, 1e-14));
+  CHECK(test::close(cone.inertia(2, 2), 0.3 * cone.mass * 0.06 * 0.06, 1e-12, 0));
+  CHECK(test::close(cone.inertia(0, 0), cone.mass * (0.15 * 0.06 * 0.06 + 0.0375 * 0.16 * 0.16), 1e-12, 0));
   const MassProperties ring =
       make_shape_surface(test::shape_of({primitive_of(PrimitiveKind::torus, {0.06, 0.02})})).of_unit_density;
   CHECK(test::close(ring.volume, 2.0 * pi * pi * 0.06 * 0.02 * 0.02, 5e-3, 0));
@@ -100,11 +106,14 @@ TEST_CASE("shape_surface: cones and rings have the mass properties that books gi
 TEST_CASE("shape_surface: thin discs and rods keep their volume", "[collision][value]") {
   const double radius = GENERATE(0.2, 0.002), half_length = 0.001 / radius;
   CAPTURE(radius);
-  const MassProperties mass =
-      make_shape_surface(
-          test::shape_of({primitive_of(PrimitiveKind::cone, {radius, radius, half_length, 1e-3 * radius})}))
-          .of_unit_density;
-  CHECK(test::close(mass.volume, 2.0 * k_pi * radius * radius * half_length, 0.02, 0));
+  const double volume = 2.0 * k_pi * radius * radius * half_length;
+  const auto volume_of = [](PrimitiveKind kind, const std::array<double, 5>& parameters) {
+    return make_shape_surface(test::shape_of({primitive_of(kind, parameters)})).of_unit_density.volume;
+  };
+  CHECK(test::close(volume_of(PrimitiveKind::cone, {radius, radius, half_length, 1e-3 * radius}), volume,
+                    1e-12, 0));
+  CHECK(test::close(volume_of(PrimitiveKind::superquadric, {radius, radius, half_length, 0.05, 1.0}), volume,
+                    0.02, 0));
 }
 
 TEST_CASE("shape_surface: meshes are closed, with vertices on the surface; a subtraction makes a hole",
@@ -126,8 +135,13 @@ TEST_CASE("shape_surface: meshes are closed, with vertices on the surface; a sub
     Shape smoothed = shape;
     smoothed.union_smoothing = surface.union_smoothing;
     const ShapeSdf sdf(smoothed);
-    // Unions are meshed without their smoothing tau, which moves the surface of two primitives by tau log 2 at most.
-    const double most = shape.primitives.size() > 1 ? std::numbers::ln2 * surface.union_smoothing : 0.0;
+    // Unions are meshed without their smoothing tau, which moves the surface of two primitives by tau log 2 at most, and cones
+    // without that of their edges, which moves a tip by tau_c log(1 + e) at most.
+    const Primitive& first = shape.primitives.front();
+    const double most = shape.primitives.size() > 1 ? std::numbers::ln2 * surface.union_smoothing
+                        : first.kind == PrimitiveKind::cone
+                            ? first.parameters[3] * std::log1p(std::numbers::e)
+                            : 0.0;
     for (int v = 0; v < surface.mesh.vertex_count(); ++v)
       REQUIRE(std::abs(sdf.distance<double>(surface.mesh.vertices.col(v))) < most + 1e-9);
     CHECK(mass_properties(surface.mesh, 1.0).volume == Approx(surface.of_unit_density.volume).epsilon(0.04));

@@ -35,7 +35,32 @@ struct FaceMoments {
   }
 };
 
-void check_moments(const TriangleMesh& mesh, const FlatFace& face) {
+/// Mean distance of a face from a point, by many small triangles.
+double mean_distance(const TriangleMesh& mesh, const FlatFace& face, const Vec3<double>& from) {
+  constexpr int k_cuts = 24;
+  const std::set<int> points(face.points.begin(), face.points.end());
+  double sum = 0.0, area = 0.0;
+  for (const Eigen::Vector3i& corners : mesh.triangles) {
+    if (!std::all_of(corners.begin(), corners.end(), [&](int v) { return points.contains(v); })) continue;
+    const Vec3<double> a = mesh.vertices.col(corners[0]), b = mesh.vertices.col(corners[1]) - a,
+                       c = mesh.vertices.col(corners[2]) - a;
+    const double of_piece = 0.5 * b.cross(c).norm() / (k_cuts * k_cuts);
+    for (int i = 0; i < k_cuts; ++i) {
+      for (int j = 0; j < k_cuts; ++j) {
+        const bool is_upright =
+            i + j < k_cuts;  // the others are turned by pi, in the other half of the square
+        const double u = (i + 1.0 / 3.0) / k_cuts, v = (j + 1.0 / 3.0) / k_cuts;
+        sum += of_piece * (a + (is_upright ? u : 1.0 - u) * b + (is_upright ? v : 1.0 - v) * c - from).norm();
+        area += of_piece;
+      }
+    }
+  }
+  return sum / area;
+}
+
+/// Returns whether the supports carry the torque of friction of an even load, to 2 %; if not, they have that of all points,
+/// to 6 %.
+bool check_moments(const TriangleMesh& mesh, const FlatFace& face) {
   const std::vector<double> areas = vertex_areas(mesh);
   const Points vectors = vertex_area_vectors(mesh);
   const auto x = [&](int i) { return Vec3<double>(mesh.vertices.col(face.points[at(i)])); };
@@ -70,7 +95,10 @@ void check_moments(const TriangleMesh& mesh, const FlatFace& face) {
     lever_of_all += a * (x(i) - middle).norm();
     if (at(i) < face.factors.size()) lever_of_supports += face.factors[at(i)] * a * (x(i) - middle).norm();
   }
-  CHECK(close(lever_of_supports, lever_of_all, 0.0601, 0));
+  const bool is_even =
+      bool(close(lever_of_supports / all.area, mean_distance(mesh, face, middle), 0.0205, 0));
+  CHECK((is_even || close(lever_of_supports, lever_of_all, 0.0601, 0)));
+  return is_even;
 }
 
 }  // namespace
@@ -88,13 +116,14 @@ TEST_CASE("flat faces of a box: corners and a ring about the middle stand for th
       CHECK(close(mesh.vertices.col(face.points[at(k)]).cwiseAbs().eval(), half, 1e-12, 0));
     // Equal corners.
     for (std::size_t k = 1; k < 4; ++k) CHECK(close(face.factors[k], face.factors[0], 1e-9, 0));
-    check_moments(mesh, face);
+    const Vec3<double> across = (half - half.cwiseProduct(face.normal.cwiseAbs())).cwiseAbs();
+    CHECK((check_moments(mesh, face) || across.maxCoeff() > 3.5 * (across.sum() - across.maxCoeff())));
   }
 }
 
 TEST_CASE("flat faces: moments are kept, whatever the mesh", "[engine][property]") {
   Random random(11);
-  int found = 0;
+  int found = 0, even = 0;
   for (int trial = 0; trial < 60; ++trial) {
     TriangleMesh mesh = box_mesh({random.uniform(0.02, 0.1), random.uniform(0.02, 0.1), 0.05},
                                  2 + static_cast<int>(random.integer(6)));
@@ -103,12 +132,13 @@ TEST_CASE("flat faces: moments are kept, whatever the mesh", "[engine][property]
     for (int i = 0; i < 9; ++i) map.data()[i] = (i % 4 == 0 ? 1.0 : 0.0) + random.uniform(-0.3, 0.3);
     mesh.vertices = map * mesh.vertices;
     for (const FlatFace& face : flat_faces_of(mesh)) {
-      check_moments(mesh, face);
+      even += check_moments(mesh, face);
       CHECK(std::set<int>(face.points.begin(), face.points.end()).size() == face.points.size());
       found += face.has_spare_points();
     }
   }
   CHECK(found > 150);
+  CHECK(even > 240);  // of 360
 }
 
 TEST_CASE("flat faces: turned and scaled meshes have the same", "[engine][property]") {
@@ -136,7 +166,7 @@ TEST_CASE("flat faces: few dozen supports stand for however many points", "[engi
   for (const FlatFace& face : faces) {
     CHECK(face.points.size() == 41 * 41);
     CHECK(face.factors.size() <= 64);
-    check_moments(mesh, face);
+    CHECK(check_moments(mesh, face));
   }
 }
 
