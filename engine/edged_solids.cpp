@@ -20,7 +20,11 @@ constexpr double k_coarser = 1.02;   // from one spacing that is tried to the ne
 // More than 2 pi/0.2: so neighbours on the side bend too little to be flat faces (flat_faces.h).
 constexpr int k_meridians = 36;
 constexpr double k_side_stretch = 3.0;  // spacing along straight lines of the side, by that on the ends
-constexpr int k_sides_of_disc = 6, k_rings_of_end = 6;  // with which points are spread evenly
+// Of rims that are not acute, by 3 volume/area. Two round rims, as of a peg and of its hole, cross each other where their chords are
+// nearly parallel, and the entry of an edge into a right-angled wedge is smoothed by 0.8 % of the depth (convex_edges.h): without a bevel
+// a peg is held as soon as it is deep enough in its hole.
+constexpr double k_bevel = 7.5e-3, k_most_bevel = 0.25;  // the second by the radius
+constexpr int k_sides_of_disc = 6, k_rings_of_end = 6;   // with which points are spread evenly
 
 using Chain = std::vector<int>;   // vertices along a line
 using Ring = std::vector<Chain>;  // around a face: each chain begins where the one before ends
@@ -257,18 +261,31 @@ struct ConeRings {
     const auto pieces = [&](double length) {
       return std::max(1, static_cast<int>(std::lround(length / spacing)));
     };
-    const int of_base = std::min(pieces(base_radius), k_rings_of_end),
-              of_top = std::min(pieces(top_radius), k_rings_of_end),
-              of_side = pieces(std::hypot(2.0 * half_length, base_radius - top_radius) / k_side_stretch);
-    if (base_radius > 0.0) {
-      for (int k = 0; k < of_base; ++k) add_of_end(base_radius, -half_length, k, of_base);
-    }
-    for (int k = 0; k <= of_side; ++k) {
-      const double t = static_cast<double>(k) / of_side, radius = (1.0 - t) * base_radius + t * top_radius;
+    const double slant = std::hypot(2.0 * half_length, base_radius - top_radius);
+    const MassProperties solid = cone_mass_properties(base_radius, top_radius, half_length, 1.0);
+    const double area = std::numbers::pi * (base_radius * base_radius + top_radius * top_radius +
+                                            (base_radius + top_radius) * slant),
+                 bevel = k_bevel * 3.0 * solid.volume / area;
+    const auto bevel_of = [&](double radius, double other) {
+      return radius <= other ? std::min(bevel, k_most_bevel * radius) : 0.0;
+    };
+    const double of_base = bevel_of(base_radius, top_radius), of_top = bevel_of(top_radius, base_radius);
+    const int pieces_of_side = pieces(slant / k_side_stretch);
+    const auto add_on_side = [&](double from_base) {
+      const double t = from_base / slant, radius = (1.0 - t) * base_radius + t * top_radius;
       add({radius, (2.0 * t - 1.0) * half_length, radius > 0.0 ? k_meridians : 1});
+    };
+    if (base_radius > 0.0) {
+      const int rings = std::min(pieces(base_radius), k_rings_of_end);
+      for (int k = 0; k < rings; ++k) add_of_end(base_radius - of_base, -half_length, k, rings);
+      if (of_base > 0.0) add_of_end(base_radius - of_base, -half_length, rings, rings);
     }
+    for (int k = 0; k <= pieces_of_side; ++k)
+      add_on_side(of_base + (slant - of_base - of_top) * k / pieces_of_side);
     if (top_radius > 0.0) {
-      for (int k = of_top - 1; k >= 0; --k) add_of_end(top_radius, half_length, k, of_top);
+      const int rings = std::min(pieces(top_radius), k_rings_of_end);
+      for (int k = of_top > 0.0 ? rings : rings - 1; k >= 0; --k)
+        add_of_end(top_radius - of_top, half_length, k, rings);
     }
   }
 

@@ -22,7 +22,8 @@ namespace abut {
                                                           std::span<const double> offsets, int vertices);
 
 /// A truncated cone about the z axis, from z = -half_length to z = half_length: 36 straight lines along its side, rings
-/// on its ends. A radius of 0 makes a tip.
+/// on its ends. A radius of 0 makes a tip. Rims are sharp where side and end meet at less than a right angle; others have a
+/// bevel of 0.75 % of 3 volume/area, which lets a peg into its hole.
 ///
 /// @param base_radius  at z = -half_length [m], >= 0
 /// @param top_radius   at z = half_length [m], >= 0; not both are 0

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -666,13 +667,27 @@ void ContactDetector::jvp(std::span<const Pose<double>> X_WB, std::span<const Ve
   }
 }
 
+namespace {
+
+/// Distance of the edges, rims and tips of a sharp solid from the primitive that rounds them, at most [m].
+double rounding_of_edges(const Primitive& primitive) {
+  if (primitive.kind == PrimitiveKind::convex_polyhedron)
+    return primitive.parameters[0] * std::log(static_cast<double>(primitive.values.size()));
+  if (primitive.kind == PrimitiveKind::cone) return primitive.parameters[3] * std::log1p(std::numbers::e);
+  return 0.0;
+}
+
+}  // namespace
+
 void require_points_on_surface(const Body& body, double tolerance) {
   if (body.shape.primitives.empty()) return;
   const ShapeSdf sdf(body.shape);
   constexpr double k_most_meeting = 4.0;  // primitives at a crease, that its vertices may take to be sharp
-  const double rounding =
-      body.shape.union_smoothing *
-      std::log(std::min(static_cast<double>(body.shape.primitives.size()), k_most_meeting));
+  double rounding = 0.0;
+  for (const Primitive& primitive : body.shape.primitives)
+    rounding = std::max(rounding, rounding_of_edges(primitive));
+  rounding += body.shape.union_smoothing *
+              std::log(std::min(static_cast<double>(body.shape.primitives.size()), k_most_meeting));
   const double most = tolerance * body.size + rounding;
   for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i) {
     const double off = sdf.distance<double>(body.contact_points.col(i)) + body.contact_radius;

@@ -10,6 +10,9 @@
 #include <tuple>
 #include <vector>
 
+#include "collision/fitting/shape_surface.h"
+#include "engine/body_builder.h"
+#include "engine/primitive_builder.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/scenes.h"
@@ -596,6 +599,24 @@ TEST_CASE("require_points_on_surface: names the point that lies off", "[collisio
   CHECK_NOTHROW(require_points_on_surface(body));
   CHECK_NOTHROW(require_points_on_surface(test::box_of_mass({0.1, 0.2, 0.3}, 1.0)));
   CHECK_NOTHROW(require_points_on_surface(make_half_space()));
+  // Meshes that a program makes reach the sharp edges that these primitives round.
+  for (const PrimitiveKind kind : {PrimitiveKind::cone, PrimitiveKind::convex_polyhedron}) {
+    BodyDescription made;
+    made.shape.primitives.resize(1);
+    Primitive& primitive = made.shape.primitives.front();
+    primitive.kind = kind;
+    primitive.parameters = {0.06, 0.0, 0.08, 5e-4};
+    if (kind == PrimitiveKind::convex_polyhedron) {
+      Points normals(3, 4);
+      normals << 1, 1, -1, -1, 1, -1, 1, -1, 1, -1, -1, 1;
+      primitive = make_convex_polyhedron(normals, {0.1, 0.1, 0.1, 0.1}, 5e-4);
+    }
+    made.mesh = make_shape_surface(made.shape).mesh;
+    made.mass_or_density = Mass{1.0};
+    CHECK_NOTHROW(require_points_on_surface(make_body(made)));
+    made.mesh.vertices *= 1.02;
+    CHECK_THROWS_WITH(require_points_on_surface(make_body(made)), Catch::Contains("contact point"));
+  }
   body.name = "crooked";
   body.contact_points.col(17) *= 1.05;
   CHECK_THROWS_WITH(require_points_on_surface(body),
