@@ -49,7 +49,7 @@ const std::vector<Column>& peer_columns() {
     defaults.option = "cone=\"elliptic\"";
     tuned.option = "cone=\"elliptic\" impratio=\"10\" integrator=\"implicit\"";
     tuned.flag = "multiccd=\"enable\"";
-    return std::vector<Column>{mujoco_column("mujoco", defaults), mujoco_column("mujoco, tuned", tuned)};
+    return std::vector<Column>{mujoco_column("mujoco", defaults), mujoco_column("mujoco (tuned)", tuned)};
   }();
   return all;
 }
