@@ -236,10 +236,14 @@ int main(int argc, char** argv) {
     if (!only.empty()) std::erase_if(all, [&](const Case& at) { return at.column->name != only; });
     if (!kind.empty()) std::erase_if(all, [&](const Case& at) { return at.kind != kind; });
     const std::vector<Outcome> outcomes = run_all(all, threads);
-    if (table == "matrix" || table == "page") print_matrix(all, outcomes, shown);
-    if (table == "kinds" || table == "page") print_kinds(all, outcomes, shown);
-    if ((table == "peers" || table == "page") && !peers.empty()) print_peers(all, outcomes, peers);
-    if (table == "reasons" || table == "page") print_reasons(all, outcomes);
+    const auto shows = [&](const char* name) {  // with an empty line between the tables of a page
+      if (table == "page" && name != std::string("matrix")) fmt::print("\n");
+      return table == name || table == "page";
+    };
+    if (shows("matrix")) print_matrix(all, outcomes, shown);
+    if (shows("kinds")) print_kinds(all, outcomes, shown);
+    if (!peers.empty() && shows("peers")) print_peers(all, outcomes, peers);
+    if (shows("reasons")) print_reasons(all, outcomes);
     if (table == "marks") print_marks(all, outcomes);
     if (table == "runs") print_runs(all, outcomes);
   } catch (const std::exception& error) {
