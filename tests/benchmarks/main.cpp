@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "mujoco_peer.h"
 #include "ratio_reporter.h"
+#include "tests/support/mujoco_peer/mujoco_peer.h"
 
 namespace {
 
@@ -51,7 +51,7 @@ void add_context(bool with_commit) {
   benchmark::AddCustomContext("compiler", "g++ " __VERSION__);
 #endif
   benchmark::AddCustomContext("build", ABUT_BUILD_TYPE ", -march=" ABUT_ARCH);
-  if (const std::string version = abut::benchmarks::mujoco_version(); !version.empty()) {
+  if (const std::string version = abut::test::mujoco_version(); !version.empty()) {
     benchmark::AddCustomContext("mujoco", version);
   }
 }

@@ -1,5 +1,5 @@
 /// What the other benchmarks measure, in MuJoCo.
-#include "mujoco_peer.h"
+#include "tests/support/mujoco_peer/mujoco_peer.h"
 
 #ifdef ABUT_HAVE_MUJOCO
 
@@ -15,12 +15,16 @@
 namespace abut::benchmarks {
 namespace {
 
+using test::MujocoPeer;
+
+const test::MujocoSettings k_settings{.shapes = test::MujocoShapes::coarse};
+
 MujocoPeer armadillo_peer() {
   const PoseSet& set = colliding_armadillos();
   State initial;
   initial.X_WB.assign(set.X_WB[0].begin(), set.X_WB[0].end());
   initial.V_WB.assign(initial.X_WB.size(), Vec6<double>::Zero());
-  return {set.model, StepConfig(), initial};
+  return {set.model, StepConfig().h, initial, k_settings};
 }
 
 /// What mj_collision reads of the poses, so that it can be measured alone.
@@ -113,7 +117,7 @@ void collision_differences(benchmark::State& state) {
 
 void step(benchmark::State& state, const char* name) {
   const Scene scene = read_asset_scene(name);
-  const MujocoPeer peer(scene.model, scene.config.step, scene.initial);
+  MujocoPeer peer(scene.model, scene.config.step.h, scene.initial, k_settings);
   double contacts = 0.0;
   while (state.KeepRunningBatch(scene.config.steps)) {
     peer.reset(scene.initial);
@@ -136,7 +140,7 @@ void step(benchmark::State& state, const char* name) {
 void step_settled(benchmark::State& state, const char* name, int settling) {
   constexpr int k_steps = 50;
   const Scene scene = read_benchmark_scene(name);
-  const MujocoPeer peer(scene.model, scene.config.step, scene.initial);
+  MujocoPeer peer(scene.model, scene.config.step.h, scene.initial, k_settings);
   peer.reset(scene.initial);
   for (int k = 0; k < settling; ++k) mj_step(peer.model(), peer.data());
   double contacts = 0.0;
@@ -163,7 +167,7 @@ void step_settled(benchmark::State& state, const char* name, int settling) {
 void gradient(benchmark::State& state, const char* name) {
   constexpr double k_difference = 1e-6;
   const Scene scene = read_asset_scene(name);
-  const MujocoPeer peer(scene.model, scene.config.step, scene.initial);
+  MujocoPeer peer(scene.model, scene.config.step.h, scene.initial, k_settings);
   std::vector<mjtNum> jacobian(static_cast<std::size_t>(4 * peer.model()->nv * peer.model()->nv));
   while (state.KeepRunningBatch(scene.config.steps)) {
     peer.reset(scene.initial);

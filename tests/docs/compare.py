@@ -81,14 +81,16 @@ def tables_in(lines):
     return tables
 
 
-def _columns(header, of):
-    """For each name of `header` its place in `of`, each place once; None where one is missing."""
+def _columns(header, of, optional):
+    """For each name of `header` its place in `of`, each place once, None for an optional one that is missing; None where
+    another one is missing."""
     places, free = [], list(range(len(of)))
     for name in header:
         place = next((k for k in free if of[k] == name), None)
-        if place is None:
+        if place is not None:
+            free.remove(place)
+        elif name not in optional:
             return None
-        free.remove(place)
         places.append(place)
     return places
 
@@ -101,12 +103,15 @@ def _unknown_names(options, known, what):
 def compare_table(page_lines, printed_tables, options):
     """`printed_tables` are used up: tables of equal header are found one after the other."""
     page = tables_in(page_lines)[0]
-    found = next((t for t in printed_tables if not t.taken and _columns(page.header, t.header) is not None), None)
+    optional = options.optional_columns
+    found = next((t for t in printed_tables if not t.taken and _columns(page.header, t.header, optional) is not None), None)
+    if found is None and options.optional:
+        return Comparison([], page_lines)
     if found is None:
         return Comparison([f"no table with the columns {', '.join(page.header)} is printed"], page_lines)
     found.taken = True
-    places = _columns(page.header, found.header)
-    printed = [[row[k] if k < len(row) else "" for k in places] for row in found.rows]
+    places = _columns(page.header, found.header, optional)
+    printed = [[None if k is None else row[k] if k < len(row) else "" for k in places] for row in found.rows]
     problems = _unknown_names(options, page.header, "column")
     if options.excerpt:
         printed = _rows_shown(page, printed, problems, options)
@@ -116,12 +121,14 @@ def compare_table(page_lines, printed_tables, options):
         if now is None:
             continue
         for name, cell, cell_now in zip(page.header, row, now):
-            if name in options.ignored:
+            if name in options.ignored or cell_now is None:
                 continue
             difference = texts_agree(cell, cell_now, options.tolerance(name))
             if difference:
                 problems.append(f"row '{row[0]}', column '{name}': {difference}")
     rows = [old if now is None else now for old, now in zip(page.rows, printed)] if options.excerpt else printed
+    olds = page.rows + [[""] * len(places)] * len(rows)
+    rows = [[cell if now is None else now for cell, now in zip(old, row)] for old, row in zip(olds, rows)]
     return Comparison(problems, page_lines[:2] + ["| " + " | ".join(row) + " |" for row in rows])
 
 

@@ -21,6 +21,8 @@ It is compared with the standard output of the last command block above it. Opti
     "NAME" rtol X       the same three for one column of a table, or for lines that begin with NAME
     ignore "A", "B"     columns, or lines, whose numbers are not compared (that they are there is)
     excerpt             the page shows some of the rows, or lines, that are printed
+    optional "A", "B"   columns of a table that a build without an optional library does not print
+    optional            the same of a whole table
 
 A table of figures without such a mark is an error, so that no figure lacks the command that prints it. Tables of
 definitions are none; where it is not plain that a table is one, a mark above it says what it is:
@@ -54,12 +56,14 @@ class Options:
     named: dict[str, Tolerance] = field(default_factory=dict)
     ignored: set[str] = field(default_factory=set)
     excerpt: bool = False
+    optional: bool = False
+    optional_columns: set[str] = field(default_factory=set)
 
     def tolerance(self, name):
         return self.named.get(name, self.default)
 
     def names(self):
-        return self.ignored | set(self.named)
+        return self.ignored | self.optional_columns | set(self.named)
 
 
 @dataclass
@@ -97,11 +101,13 @@ def parse_options(text, where):
         setting = _SETTING.match(part)
         if part == "excerpt":
             options.excerpt = True
-        elif part.startswith("ignore "):
-            names = re.findall(r'"([^"]+)"', part)
-            if not names or re.sub(r'"[^"]+"|[\s,]', "", part) != "ignore":
-                raise PageError(f'{where}: expected ignore "NAME", ..., found: {part}')
-            options.ignored.update(names)
+        elif part == "optional":
+            options.optional = True
+        elif part.startswith(("ignore ", "optional ")):
+            names, word = re.findall(r'"([^"]+)"', part), part.split()[0]
+            if not names or re.sub(r'"[^"]+"|[\s,]', "", part) != word:
+                raise PageError(f'{where}: expected {word} "NAME", ..., found: {part}')
+            (options.ignored if word == "ignore" else options.optional_columns).update(names)
         elif setting:
             tolerance = options.named.setdefault(setting[1], Tolerance()) if setting[1] else options.default
             words = setting[2].split()

@@ -101,6 +101,21 @@ class RunBlocks(unittest.TestCase):
         code, reported = self.run_page(some.replace("| hard | 4.1e-07", "| firm | 4.1e-07"))
         self.assertEqual((code, "row 'firm' is not printed" in reported), (1, True), reported)
 
+    def test_optional_columns_and_tables_may_be_missing(self):
+        mark, row = '<!-- output: "error" rtol 0.05; ', "| soft | 1.25 % | 1 |"
+        wider = PAGE.replace("| law | error | ms |\n| ---", "| law | peer | error | ms |\n| --- | ---")
+        wider = wider.replace(row, "| soft | 7 | 1.25 % | 1 |").replace("| hard | 4.1e", "| hard | 8 | 4.1e")
+        self.assertEqual(self.run_page(wider)[0], 1)
+        wider = wider.replace(mark, mark + 'optional "peer"; ')
+        self.assertEqual(self.run_page(wider), (0, ""))
+        self.run_page(wider.replace("| soft | 7 | 1.25 %", "| soft | 7 | 2.5 %"), "--update")
+        self.assertIn("| soft | 7 | 1.25 % | 3 |", (self.source / "README.md").read_text(encoding="utf-8"))
+        shown = PAGE.replace(mark, mark + 'optional "error"; ').replace(row, "| soft | 2.25 % | 1 |")
+        self.assertIn("2.25 is now 1.25", self.run_page(shown)[1])
+        other = PAGE.replace("| law | error | ms |\n", "| law | error | s |\n").replace('; ignore "ms"', "")
+        self.assertEqual(self.run_page(other)[0], 1)
+        self.assertEqual(self.run_page(other.replace(mark[:-2], mark + "optional")), (0, ""))
+
     def test_a_block_without_a_tag_is_caught(self):
         self.expect("```sh ci\nmkdir", "```sh\nmkdir", 2, "README.md:15: a command block needs one tag")
         self.expect("```sh ci\nmkdir", "```bash often\nmkdir", 2, "README.md:15:", "--check-tags")

@@ -1,43 +1,18 @@
 /// The impedance law against MuJoCo itself, of whatever version is installed.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <string>
 
-#include <mujoco/mujoco.h>
 #include <spdlog/fmt/fmt.h>
 #include <catch2/catch.hpp>
 
 #include "dynamics/step/stepper.h"
+#include "tests/support/mujoco_peer/mujoco_peer.h"
 #include "tests/support/scenes.h"
 
-namespace {
-
 using namespace abut;
-
-struct Delete {
-  void operator()(mjModel* model) const { mj_deleteModel(model); }
-  void operator()(mjData* data) const { mj_deleteData(data); }
-};
-
-std::unique_ptr<mjModel, Delete> load(const std::string& text) {
-  const auto files = std::make_unique<mjVFS>();
-  mj_defaultVFS(files.get());
-  mj_makeEmptyFileVFS(files.get(), "model.xml", static_cast<int>(text.size()));
-  std::memcpy(files->filedata[0], text.data(), text.size());
-  std::array<char, 1000> error{};
-  std::unique_ptr<mjModel, Delete> model(
-      mj_loadXML("model.xml", files.get(), error.data(), static_cast<int>(error.size())));
-  mj_deleteVFS(files.get());
-  INFO(error.data());
-  REQUIRE(model);
-  return model;
-}
-
-}  // namespace
 
 TEST_CASE("impedance: a sphere falls, hops, slides and comes to roll as in MuJoCo", "[dynamics][value]") {
   const double radius = 0.1, mass = 2.0, mu = 0.3, height = 0.05, speed = 1.0;
@@ -59,14 +34,14 @@ TEST_CASE("impedance: a sphere falls, hops, slides and comes to roll as in MuJoC
   const std::string parameters =
       fmt::format("friction=\"{}\" solref=\"{} {}\" solimp=\"{} {} {} {} {}\"", mu, solref[0], solref[1],
                   solimp[0], solimp[1], solimp[2], solimp[3], solimp[4]);
-  const auto model = load(fmt::format(
+  const auto model = test::load_mujoco(fmt::format(
       "<mujoco><option timestep=\"{}\" gravity=\"0 0 -9.81\" cone=\"elliptic\" impratio=\"{}\" "
       "solver=\"Newton\" "
       "tolerance=\"0\" iterations=\"100\"/><worldbody><geom type=\"plane\" size=\"0 0 1\" {}/><body pos=\"0 "
       "0 "
       "{}\"><freejoint/><geom type=\"sphere\" size=\"{}\" mass=\"{}\" {}/></body></worldbody></mujoco>",
       config.h, impratio, parameters, radius + height, radius, mass, parameters));
-  const std::unique_ptr<mjData, Delete> data(mj_makeData(model.get()));
+  const std::unique_ptr<mjData, test::DeleteMujoco> data(mj_makeData(model.get()));
   data->qvel[0] = speed;
 
   StepScratch scratch;

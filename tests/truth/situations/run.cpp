@@ -50,6 +50,32 @@ Column frank_wolfe_column() {
   return result;
 }
 
+/// A run by Abut.
+Recording record(const Setup& setup, StepConfig config, double h, int steps) {
+  config.h = h;
+  Recording recording;
+  std::optional<Stepper> stepper;
+  try {
+    stepper.emplace(setup.scene.model, config);
+  } catch (
+      const std::invalid_argument& refusal) {  // a detector without such shapes, a law without restitution
+    recording.refusal = refusal.what();
+    return recording;
+  }
+  recording.motion.h = h;
+  recording.motion.states.push_back(setup.scene.state);
+  State end;
+  const StepReport report = simulate(*stepper, setup.scene.state, steps, {}, end,
+                                     [&](int, const State& state, const StepReport& step) {
+                                       recording.motion.states.push_back(state);
+                                       for (const StepWarning& warning : step.warnings)
+                                         recording.is_warned |= warning.is_given();
+                                       return true;
+                                     });
+  if (report.status != StepStatus::ok) recording.failure = to_string(report.status);
+  return recording;
+}
+
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
@@ -130,12 +156,12 @@ std::string scale_name(const Case& at) {
   return fmt::format("{:g}cm@{:g}ms", 100.0 * at.scale.L, 1000.0 * at.scale.h);
 }
 
-std::vector<Case> cases(const std::string& filter) {
+std::vector<Case> cases(const std::string& filter, const std::vector<Column>& of) {
   std::vector<Case> all;
   for (const Situation& situation : situations()) {
     if (situation.name.find(filter) == std::string::npos) continue;
     for (const std::string& kind : situation.kinds) {
-      for (const Column& column : columns()) {
+      for (const Column& column : of) {
         if (column.is_slow && kind != situation.kinds.front()) continue;
         for (const Scale& scale : column.scales) all.push_back({&situation, kind, &column, scale});
       }
@@ -146,36 +172,23 @@ std::vector<Case> cases(const std::string& filter) {
 
 Outcome run(const Case& at) {
   const Setup setup = at.situation->build(at.kind, at.scale);
+  const double h = at.scale.h;
+  const int steps = std::max(1, static_cast<int>(std::lround(setup.seconds / h)));
   Outcome outcome;
   outcome.exact = setup.exact;
-  StepConfig config = at.column->config;
-  config.h = at.scale.h;
-  std::optional<Stepper> stepper;
-  try {
-    stepper.emplace(setup.scene.model, config);
-  } catch (
-      const std::invalid_argument& refusal) {  // a detector without such shapes, a law without restitution
+  const Recording recording =
+      at.column->record ? at.column->record(setup, h, steps) : record(setup, at.column->config, h, steps);
+  if (!recording.refusal.empty()) {
     outcome.verdict = Verdict::is_refused;
-    outcome.failure = refusal.what();
+    outcome.failure = recording.refusal;
     return outcome;
   }
-  Motion motion;
-  motion.h = config.h;
-  motion.states.push_back(setup.scene.state);
-  State end;
-  const StepReport report = simulate(*stepper, setup.scene.state,
-                                     std::max(1, static_cast<int>(std::lround(setup.seconds / config.h))), {},
-                                     end, [&](int, const State& state, const StepReport& step) {
-                                       motion.states.push_back(state);
-                                       for (const StepWarning& warning : step.warnings)
-                                         outcome.is_warned |= warning.is_given();
-                                       return true;
-                                     });
-  if (report.status == StepStatus::ok) {
-    outcome.measured = setup.measure(motion);
+  outcome.is_warned = recording.is_warned;
+  outcome.failure = recording.failure;
+  if (recording.failure.empty()) {
+    outcome.measured = setup.measure(recording.motion);
     outcome.error = std::abs(outcome.measured - outcome.exact) / setup.tolerance;
   } else {
-    outcome.failure = to_string(report.status);
     outcome.measured = outcome.error = std::numeric_limits<double>::infinity();
     outcome.is_warned = true;
   }

@@ -12,13 +12,24 @@
 
 namespace abut::truth {
 
-/// A law or detector, the rest being defaults: a column of the matrix.
+/// What happened in a run.
+struct Recording {
+  Motion motion;
+  bool is_warned = false;  ///< whether a step gave a warning (StepReport::warnings)
+  std::string failure;     ///< of a step; empty: none
+  std::string refusal;     ///< why the scene cannot be run; empty: it was
+};
+
+/// A law or detector, the rest being defaults, or another simulator: a column of the matrix.
 struct Column {
   std::string name;
   StepConfig config;
   std::vector<Scale> scales;  ///< that it is run with
   bool is_slow = false;       ///< run with the first kind of a situation only
+  /// Another simulator that runs the scene for so many steps of h; empty: Abut.
+  std::function<Recording(const Setup& setup, double h, int steps)> record{};
 };
+/// Those of Abut.
 [[nodiscard]] const std::vector<Column>& columns();
 
 struct Case {
@@ -34,7 +45,9 @@ struct Case {
 /// All cases, in a fixed order.
 ///
 /// @param filter  of the names of situations: those that contain it
-[[nodiscard]] std::vector<Case> cases(const std::string& filter = "");
+/// @param of      the columns; they must outlive the cases
+[[nodiscard]] std::vector<Case> cases(const std::string& filter = "",
+                                      const std::vector<Column>& of = columns());
 
 enum class Verdict { is_true, is_wrong, is_refused };
 
@@ -42,7 +55,7 @@ struct Outcome {
   Verdict verdict = Verdict::is_true;
   double measured = 0.0, exact = 0.0;
   double error = 0.0;      ///< |measured - exact| in tolerances; infinite where a step failed
-  bool is_warned = false;  ///< whether a step gave a warning (StepReport::warnings)
+  bool is_warned = false;  ///< see Recording
   std::string failure;     ///< of a step, or why the case is refused
 };
 /// Never throws but for a situation that makes no sense.
