@@ -2,14 +2,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numbers>
-#include <string>
 #include <vector>
 
-#include "collision/fitting/make_body.h"
 #include "engine/random.h"
+#include "tests/support/rollers.h"
 #include "tests/support/samples.h"
 #include "tests/support/truths.h"
 #include "tests/support/watched_run.h"
@@ -17,62 +14,9 @@
 namespace abut {
 namespace {
 
-constexpr double k_quarter_turn = 0.5 * std::numbers::pi;
 constexpr double k_speed = 1.0;  // [m/s]
 
-/// A body that rolls along x with its axis along y.
-struct Roller {
-  std::string name;
-  PrimitiveKind kind;
-  std::array<double, 5> parameters;
-  Vec3<double> rotation_vector;  ///< to roll
-  double radius;                 ///< [m]
-
-  [[nodiscard]] Body body() const {
-    Shape shape;
-    shape.primitives.emplace_back();
-    shape.primitives.front().kind = kind;
-    shape.primitives.front().parameters = parameters;
-    MeshedBodyOptions options;
-    options.name = name;
-    return make_meshed_body(shape, options).body;
-  }
-  /// The support function, where it has a closed form: how far the surface reaches along m [m].
-  [[nodiscard]] double support(const Vec3<double>& m) const {
-    const auto norm = [](double x, double y, double p) {
-      const double larger = std::max(std::abs(x), std::abs(y));
-      return larger *
-             std::pow(std::pow(std::abs(x) / larger, p) + std::pow(std::abs(y) / larger, p), 1.0 / p);
-    };
-    const auto& q = parameters;
-    if (kind == PrimitiveKind::torus) return q[0] * std::hypot(m.x(), m.y()) + q[1];
-    return norm(norm(q[0] * m.x(), q[1] * m.y(), 2.0 / (2.0 - q[4])), q[2] * m.z(), 2.0 / (2.0 - q[3]));
-  }
-  /// The point of the surface with normal m: the gradient of the support function, by differences [m].
-  [[nodiscard]] Vec3<double> support_point(const Vec3<double>& m) const {
-    constexpr double k_step = 1e-6;
-    Vec3<double> x;
-    for (int i = 0; i < 3; ++i) {
-      const Vec3<double> e = k_step * Vec3<double>::Unit(i);
-      x[i] = (support(m + e) - support(m - e)) / (2.0 * k_step);
-    }
-    return x;
-  }
-};
-
-const std::vector<Roller>& rollers() {
-  using enum PrimitiveKind;
-  static const std::vector<Roller> all{
-      {"cylinder", superquadric, {0.05, 0.05, 0.02, 0.05, 1.0}, {k_quarter_turn, 0, 0}, 0.05},
-      {"disc", superquadric, {0.0375, 0.0375, 0.005, 0.05, 1.0}, {k_quarter_turn, 0, 0}, 0.0375},
-      {"ellipsoid", superquadric, {0.1, 0.02, 0.02, 1.0, 1.0}, {0, 0, k_quarter_turn}, 0.02},
-      {"ball", superquadric, {0.05, 0.05, 0.05, 1.0, 1.0}, {0, 0, 0}, 0.05},
-      {"torus", torus, {0.035, 0.015, 0, 0, 0}, {k_quarter_turn, 0, 0}, 0.05},
-      {"drum", cone, {0.05, 0.05, 0.02, 1e-4, 0}, {k_quarter_turn, 0, 0}, 0.05}};
-  return all;
-}
-
-test::TestScene rolling_scene(const Roller& roller, bool on_box) {
+test::TestScene rolling_scene(const test::Roller& roller, bool on_box) {
   test::TestScene scene;
   if (on_box) {
     Body table = make_box({8.0, 0.5, 0.1}, 0.0, 4, 1000.0);
@@ -92,7 +36,7 @@ test::TestScene rolling_scene(const Roller& roller, bool on_box) {
 TEST_CASE("rolling: a round body keeps its speed and its height", "[truth][property][nightly]") {
   const bool on_box = GENERATE(false, true);
   const double seconds = test::draws_all_samples() ? 10.0 : 2.0;
-  for (const Roller& roller : rollers()) {
+  for (const test::Roller& roller : test::rollers()) {
     const test::TestScene scene = rolling_scene(roller, on_box);
     double lowest = roller.radius, highest = roller.radius;
     const test::WatchedRun run = test::watch(scene, test::config_with_step(2e-3),
@@ -109,7 +53,7 @@ TEST_CASE("rolling: a round body keeps its speed and its height", "[truth][prope
 }
 
 TEST_CASE("rolling: vertices within the faces of a table do not brake what rolls over them", "[truth]") {
-  const Vec3<double> along_y(k_quarter_turn, 0.0, 0.0);
+  const Vec3<double> along_y(test::k_quarter_turn, 0.0, 0.0);
   for (const bool capsule : {false, true}) {
     test::TestScene scene;
     Body table =
@@ -128,15 +72,11 @@ TEST_CASE("rolling: vertices within the faces of a table do not brake what rolls
 }
 
 TEST_CASE("rolling: a change of speed without spin is shared with the spin", "[truth][derivative][nightly]") {
-  for (const Roller& roller : rollers()) {
+  for (const test::Roller& roller : test::rollers()) {
     if (roller.name == "disc") continue;  // what its two rims do to each other spoils it (docs/manifold.md)
     const test::TestScene scene = rolling_scene(roller, false);
-    const Body& body = scene.model.bodies[1];
     // m v r + I w is kept at the point of contact.
-    const Vec3<double> axis =
-        exp_quaternion<double>(roller.rotation_vector).conjugate() * Vec3<double>::UnitY();
-    const double I = axis.dot(body.inertia * axis), r = roller.radius,
-                 exact = 1.0 / (1.0 + I / (body.mass * r * r));
+    const double exact = 1.0 / (1.0 + roller.inertia_ratio(scene.model.bodies[1]));
     const test::EndGradient end = test::end_gradient(
         scene, test::config_with_step(2e-3), 500, [](const State& state) { return state.X_WB[1].p.x(); },
         [](const State&, StateTangent& bar) { bar.pose[1][3] += 1.0; });
@@ -148,7 +88,7 @@ TEST_CASE("rolling: a change of speed without spin is shared with the spin", "[t
 
 TEST_CASE("rolling: at random poses round bodies touch a plane at the point of their support",
           "[truth][property][nightly]") {
-  for (const Roller& roller : rollers()) {
+  for (const test::Roller& roller : test::rollers()) {
     if (roller.kind == PrimitiveKind::cone) continue;  // its rims are those of a smooth maximum
     Random random(3);
     test::TestScene scene;
