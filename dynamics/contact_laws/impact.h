@@ -26,9 +26,9 @@
 ///     sum_i p_i exp(s_i (t - t_i)) = 1,   p_i = Gamma_i psi_i/sum_k Gamma_k psi_k,   s_i = -u_c,i/delta,
 /// delta being 2e-5 of the size of the smaller body. It lies between the first and the last t_i, and the first
 /// has closed by at most delta log(1/p) then. A contact of the pair that approaches takes part in the impact by
-///     kappa = 1 - (1 - S(2 - d/lambda)) (1 - S(2 - G/lambda)),   lambda = 1e-3 of that size:
-/// what is farther apart, by the straight way and by the parabola, closes later, if at all. (A body that is thrown
-/// at a ceiling is there on its parabola alone, and one that rests does not follow any.)
+///     kappa = S(2 - min(d, G)/lambda),   lambda = 1e-3 of that size:
+/// what is farther apart, by the straight way and by the parabola, closes later, if at all. (A body that is
+/// thrown at a ceiling is there on its parabola alone, and one that rests does not follow any.)
 #pragma once
 
 #include <algorithm>
@@ -293,7 +293,7 @@ inline double pair_time_jvp(std::span<const PairImpact> impacts, double length, 
 /// lambda, of the size of the smaller body.
 inline constexpr double k_near_length = 1e-3;
 
-/// One factor of kappa, of d or G.
+/// kappa of the lesser of d and G, and lambda.
 inline double nearness(double gap, double length) { return smoothstep5(2.0 - gap / length); }
 inline double nearness_slope(double gap, double length) {
   return -smoothstep5_dx(2.0 - gap / length) / length;

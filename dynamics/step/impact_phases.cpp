@@ -212,11 +212,13 @@ ImpactPhases::AnswersOf ImpactPhases::answers_of(const impact::Settings& setting
                        -touches * impact::share_slope(w, settings)};
   if (!row.hits) return rest;
   const double length = impact::k_near_length * detector_->pair_size(row.body_A, row.body_B),
-               gap = approach.gap(settings), far = 1.0 - impact::nearness(row.distance, length),
-               gap_far = 1.0 - impact::nearness(gap, length), rest_far = 1.0 - rest.value;
-  return {1.0 - far * gap_far * rest_far,
-          gap_far * (far * rest.by_distance + rest_far * impact::nearness_slope(row.distance, length)),
-          far * rest_far * impact::nearness_slope(gap, length), far * gap_far * rest.by_velocity};
+               gap = approach.gap(settings), nearer = std::min(row.distance, gap),
+               near = impact::nearness(nearer, length),
+               by_nearer = (1.0 - rest.value) * impact::nearness_slope(nearer, length);
+  const bool is_gap = gap < row.distance;
+  return {1.0 - (1.0 - near) * (1.0 - rest.value),
+          (1.0 - near) * rest.by_distance + (is_gap ? 0.0 : by_nearer), is_gap ? by_nearer : 0.0,
+          (1.0 - near) * rest.by_velocity};
 }
 
 ImpactPhases::RestitutionOf ImpactPhases::restitution_of(const impact::Settings& settings,
