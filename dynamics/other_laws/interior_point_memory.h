@@ -8,7 +8,7 @@
 #include "dynamics/contact_laws/lcp.h"
 #include "dynamics/contact_laws/relaxed_complementarity.h"
 #include "dynamics/solver/contact_solver.h"
-#include "dynamics/solver/momentum_balance.h"
+#include "dynamics/solver/smooth_coulomb_solver.h"
 
 namespace abut {
 
@@ -59,6 +59,8 @@ struct InteriorPointMemory final : SolverMemory {
   GrowableVector joint_velocity;      ///< that the joints alone leave
   RowBlocks no_rows;
   NewtonMemory joints;
+  SmoothCoulombMemory smooth_coulomb;
+  ContactSolution smooth_solution;  ///< of the smooth Coulomb law
 };
 
 template <typename Law>

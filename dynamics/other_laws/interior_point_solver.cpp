@@ -18,7 +18,10 @@ using interior_point::iterate_of;
 template <typename Law>
 InteriorPointSolver<Law>::InteriorPointSolver(const StepConfig& config, double acceleration_scale,
                                               const InteriorPointConstants& constants)
-    : config_(config), constants_(constants), speed_scale_(acceleration_scale * config.h) {
+    : config_(config),
+      constants_(constants),
+      speed_scale_(acceleration_scale * config.h),
+      smooth_coulomb_(config, acceleration_scale) {
   settings_.normal = smooth_coulomb_settings(config, speed_scale_);
   settings_.relaxation = config.complementarity_factor * speed_scale_ * speed_scale_;
 }
@@ -88,11 +91,28 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
     start_at(from);
     return iteration.follow(config_.tolerance, most);
   };
+  // The solution of the smooth Coulomb law is near one of this law, but not so near its end of the path.
+  const auto solve_from_smooth_coulomb = [&] {
+    const GrowableVector& from = memory.smooth_solution.velocity;
+    smooth_coulomb_.solve(problem, memory.smooth_coulomb, memory.smooth_solution);
+    solution.iterations += memory.smooth_solution.iterations;
+    double t = constants_.smooth_start;
+    for (int k = 0; k < constants_.smooth_starts; ++k, t *= constants_.smooth_start_factor) {
+      v = from;
+      iteration.scale_friction(1.0);
+      if (iteration.track(t, 1.0, config_.tolerance, most)) return true;
+    }
+    if (insist_from(from)) return true;
+    v = from;
+    return iteration.track_around_fold(constants_.smooth_start * constants_.smooth_start_factor,
+                                       config_.tolerance, most);
+  };
   v = problem.v_start;
   solution.converged =
       iteration.correct(1.0, config_.tolerance, std::min(most, constants_.at_start_iterations)) ||
       solve_from(memory.joint_velocity) || solve_from(problem.v_start) ||
-      (may_go_on && (insist_from(memory.joint_velocity) || insist_from(problem.v_start)));
+      (may_go_on && (insist_from(memory.joint_velocity) || insist_from(problem.v_start) ||
+                     solve_from_smooth_coulomb()));
 }
 
 template <typename Law>

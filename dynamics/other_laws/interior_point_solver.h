@@ -3,8 +3,8 @@
 ///     M (v - v*) = sum_c Gamma_c J_c^T gamma_c,   gamma_c and J_c v complementary to kappa_c.
 ///
 /// Conditions are linearised, and impulses and slacks eliminated contact by contact, which leaves one system
-/// of the velocities of the bodies, (6 n, 6 n) and not symmetric. Four ways lead to the answer; each is taken
-/// where those before did not get there:
+/// of the velocities of the bodies, (6 n, 6 n) and not symmetric. Five searches follow each other, each where
+/// those before have failed:
 ///   1. From the velocities at the start of the step, Newton's method at the end of the path: a few
 ///      iterations where little changes.
 ///   2. A primal-dual interior point with Mehrotra's predictor and corrector: velocities, impulses and slacks
@@ -13,6 +13,8 @@
 ///      is left of the balance of momentum one of v and t, F(v, t). A step of t along the path's tangent,
 ///      then Newton's method, in steps that are halved until |F| falls; a shorter step of t where that fails.
 ///   4. The same around a fold of the path: half of the way without friction, then friction grows.
+///   5. 3, 2 and 4 from the velocities of the smooth Coulomb law (smooth_coulomb_solver.h): they are near a
+///      solution of this law, so that the path may be joined at a t of 10 to 10^6.
 /// 2 to 4 set out from the velocities without contact, then from those at the start of the step.
 /// F = 0 has solutions for every t, as contacts do no more than bounded work, but Coulomb's bound follows the
 /// normal impulse, so the problem is not convex. Where no answer is found the solution says so.
@@ -71,6 +73,7 @@ class InteriorPointSolver : public ContactSolver {
   StepConfig config_;
   InteriorPointConstants constants_;
   double speed_scale_;  ///< g h
+  SmoothCoulombSolver smooth_coulomb_;
   complementarity::Settings settings_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,11 +22,22 @@ namespace {
 
 using namespace abut::test;
 
-/// The pairs that close in an impact.
+/// The pairs that close in an impact, and the moving bodies that take part in its solution.
 struct Impact {
   std::vector<std::pair<int, int>> pairs;
+  std::vector<int> bodies;
   int step = 0;
   bool is_bounded = false, is_repeated = false, is_last = false;
+
+  [[nodiscard]] bool closes(const std::pair<int, int>& pair) const {
+    return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
+  }
+  [[nodiscard]] bool has_body_of(const Impact& other) const {
+    return std::any_of(bodies.begin(), bodies.end(), [&](int body) {
+      return std::find(other.bodies.begin(), other.bodies.end(), body) != other.bodies.end();
+    });
+  }
+  [[nodiscard]] auto flags() const { return std::tie(is_last, is_bounded, step, is_repeated); }
 };
 
 struct Outcome {
@@ -45,9 +57,13 @@ Outcome outcome_of(const TestScene& scene, const State& start, const StepConfig&
                  for (std::size_t k = 0; step.impacts > 0 && k < phases.event_count; ++k) {
                    const PhaseEvent& event = phases.events[k];
                    if (!event.has_impact()) continue;
-                   Impact impact{{}, index, event.restitution_share < 1.0, event.is_repeated, event.is_last};
+                   Impact impact{{}, {}, index, event.restitution_share < 1.0, event.is_repeated, event.is_last};
                    for (const int p : event.closing)
                      impact.pairs.emplace_back(phases.pairs[at(p)].body_A, phases.pairs[at(p)].body_B);
+                   for (const RowPair& pair : event.rows.pairs) {
+                     if (pair.slot_A >= 0) impact.bodies.push_back(pair.body_A);
+                     if (pair.slot_B >= 0) impact.bodies.push_back(pair.body_B);
+                   }
                    out.impacts.push_back(std::move(impact));
                  }
                  return step.status == StepStatus::ok;
@@ -65,37 +81,32 @@ double distance(const Outcome& a, const Outcome& b) {
   return largest;
 }
 
-/// What is different on the two sides of a jump.
+/// Whether all that closes in the impact k of `from`, but not in that of `to`, closes there later in the step.
+bool close_later(const Outcome& from, const Outcome& to, std::size_t k) {
+  const Impact& impact = from.impacts[k];
+  return std::all_of(impact.pairs.begin(), impact.pairs.end(), [&](const std::pair<int, int>& pair) {
+    return std::any_of(to.impacts.begin() + static_cast<std::ptrdiff_t>(k), to.impacts.end(),
+                       [&](const Impact& x) { return x.step == impact.step && x.closes(pair); });
+  });
+}
+
+/// The first difference between the two sides of a jump.
 std::string cause_of(const Outcome& a, const Outcome& b) {
-  const auto any = [&](bool Impact::*flag) {
-    const auto count = [&](const Outcome& of) {
-      return std::count_if(of.impacts.begin(), of.impacts.end(), [&](const Impact& x) { return x.*flag; });
-    };
-    return count(a) != count(b);
-  };
   if (a.has_failed || b.has_failed) return "a step failed";
-  if (any(&Impact::is_last)) return "impacts cut short";
-  if (any(&Impact::is_bounded)) return "bound of a group";
   const std::size_t common = std::min(a.impacts.size(), b.impacts.size());
   std::size_t k = 0;
-  while (k < common && a.impacts[k].pairs == b.impacts[k].pairs) ++k;
-  if (any(&Impact::is_repeated)) return "repeated closings";
-  for (std::size_t i = 0; i < k; ++i) {
-    if (a.impacts[i].step != b.impacts[i].step) return "an impact passes from one step to the next";
-  }
+  while (k < common && a.impacts[k].pairs == b.impacts[k].pairs &&
+         a.impacts[k].flags() == b.impacts[k].flags())
+    ++k;
   if (k == a.impacts.size() && k == b.impacts.size()) return "nothing";
   if (k == common) return "an impact more or less";
-  const auto meet = [](const Impact& x, const Impact& y) {
-    for (const auto& [A, B] : x.pairs) {
-      for (const auto& [C, D] : y.pairs) {
-        // Of the floor, body 0, impacts do not know each other.
-        if ((A != 0 && (A == C || A == D)) || (B != 0 && (B == C || B == D))) return true;
-      }
-    }
-    return false;
-  };
-  return meet(a.impacts[k], b.impacts[k]) ? "order of impacts that share a body"
-                                          : "order of impacts without a common body";
+  const Impact &x = a.impacts[k], &y = b.impacts[k];
+  if (x.is_last != y.is_last) return "impacts cut short";
+  if (x.is_bounded != y.is_bounded) return "bound of a group";
+  if (x.pairs == y.pairs)
+    return x.step != y.step ? "an impact passes from one step to the next" : "repeated closings";
+  if (!close_later(a, b, k) || !close_later(b, a, k)) return "an impact more or less";
+  return x.has_body_of(y) ? "order of impacts that share a body" : "order of impacts without a common body";
 }
 
 }  // namespace

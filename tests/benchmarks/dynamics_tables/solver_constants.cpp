@@ -86,7 +86,10 @@ constexpr Constant<I> k_interior_point[]{{"inside", &I::inside, 0.0, 1.0},
                                          {"least_ratio", &I::least_ratio, 0.0, 1.0},
                                          {"largest_ratio", &I::largest_ratio, 0.0, 1.0},
                                          {"first_friction", &I::first_friction, 0.0, 1.0},
-                                         {"least_friction", &I::least_friction, 0.0, 1.0}};
+                                         {"least_friction", &I::least_friction, 0.0, 1.0},
+                                         {"smooth_start", &I::smooth_start, 1.0},
+                                         {"smooth_start_factor", &I::smooth_start_factor, 1.0},
+                                         {"smooth_starts", &I::smooth_starts}};
 
 /// Neither compiles once a structure has a member more: which then needs a line above. (`friction_passes` and
 /// `last_digits_iterations` decide on no solution, `secant_iterations` is for impacts alone.)
@@ -98,8 +101,9 @@ constexpr Constant<I> k_interior_point[]{{"inside", &I::inside, 0.0, 1.0},
 }
 [[maybe_unused]] void list_is_complete(const InteriorPointConstants& constants) {
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
-                                c18, c19, c20, c21, c22, last_digits_iterations] = constants;
-  static_assert(std::size(k_interior_point) == 22);
+                                c18, c19, c20, c21, c22, c23, c24, c25, last_digits_iterations] =
+      constants;
+  static_assert(std::size(k_interior_point) == 25);
 }
 
 /// The constants with one of them times `factor`, or half way to its bound where that is nearer.
