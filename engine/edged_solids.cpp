@@ -20,9 +20,10 @@ constexpr double k_coarser = 1.02;   // from one spacing that is tried to the ne
 // More than 2 pi/0.2: so neighbours on the side bend too little to be flat faces (flat_faces.h).
 constexpr int k_meridians = 36;
 constexpr double k_side_stretch = 3.0;  // spacing along straight lines of the side, by that on the ends
-// Of rims that are not acute, by 3 volume/area. Two round rims, as of a peg and of its hole, cross each other where their chords are
-// nearly parallel, and the entry of an edge into a right-angled wedge is smoothed by 0.8 % of the depth (convex_edges.h): without a bevel
-// a peg is held as soon as it is deep enough in its hole.
+// Of rims that are not acute, by 3 volume/area. Two round rims, as of a peg and of its hole, cross each other
+// where their chords are nearly parallel, and the entry of an edge into a right-angled wedge is smoothed by
+// 0.8 % of the depth (convex_edges.h): without a bevel a peg is held as soon as it is deep enough in its
+// hole.
 constexpr double k_bevel = 7.5e-3, k_most_bevel = 0.25;  // the second by the radius
 constexpr int k_sides_of_disc = 6, k_rings_of_end = 6;   // with which points are spread evenly
 
@@ -49,8 +50,9 @@ class MeshBuilder {
     return chain;
   }
 
-  /// Triangles between two lines, `left` being on the left of `right`, seen from outside. Either may be one point. The next
-  /// triangle stands on the edge whose middle comes first, so that what is its own mirror image has triangles that are.
+  /// Triangles between two lines, `left` being on the left of `right`, seen from outside. Either may be one
+  /// point. The next triangle stands on the edge whose middle comes first, so that what is its own mirror
+  /// image has triangles that are.
   void fill(const Chain& right, const Chain& left) {
     const std::size_t n = right.size() - 1, m = left.size() - 1;
     for (std::size_t i = 0, j = 0; i < n || j < m;) {
@@ -215,7 +217,8 @@ class PolyhedronMesher {
           corners.push_back(builder_.add(middle + scale * (builder_.position(side[0]) - middle)));
         for (std::size_t k = 0; k < whole.size(); ++k) {
           int count = std::max(1, static_cast<int>(std::lround(scale * pieces_of(whole[k]))));
-          // Two odd numbers would have edges with one middle, between which no triangle is its own mirror image.
+          // Two odd numbers would have edges with one middle, between which no triangle is its own mirror
+          // image.
           const int outside = pieces_of(outline[k]);
           if (outside > 1 && outside % 2 == 1 && count % 2 == 1) count += count > 1 ? -1 : 1;
           inner.push_back(builder_.line(corners[k], corners[(k + 1) % corners.size()], count));

@@ -12,8 +12,9 @@
 
 namespace abut {
 
-/// The polyhedron of all x with normals.col(i).x <= offsets[i]. Its edges are cut into equal pieces, one or an even number;
-/// parallelograms are covered by grids, other faces by scaled copies of their outline about their centroid.
+/// The polyhedron of all x with normals.col(i).x <= offsets[i]. Its edges are cut into equal pieces, one or
+/// an even number; parallelograms are covered by grids, other faces by scaled copies of their outline about
+/// their centroid.
 ///
 /// @param vertices  how many to aim at: no more, but corners and the middles of faces are always there
 /// @return          none where corners are too near to each other to be told apart
@@ -21,9 +22,9 @@ namespace abut {
 [[nodiscard]] std::optional<TriangleMesh> polyhedron_mesh(const Points& normals,
                                                           std::span<const double> offsets, int vertices);
 
-/// A truncated cone about the z axis, from z = -half_length to z = half_length: 36 straight lines along its side, rings
-/// on its ends. A radius of 0 makes a tip. Rims are sharp where side and end meet at less than a right angle; others have a
-/// bevel of 0.75 % of 3 volume/area, which lets a peg into its hole.
+/// A truncated cone about the z axis, from z = -half_length to z = half_length: 36 straight lines along its
+/// side, rings on its ends. A radius of 0 makes a tip. Rims are sharp where side and end meet at less than a
+/// right angle; others have a bevel of 0.75 % of 3 volume/area, which lets a peg into its hole.
 ///
 /// @param base_radius  at z = -half_length [m], >= 0
 /// @param top_radius   at z = half_length [m], >= 0; not both are 0

@@ -95,8 +95,8 @@ struct PlanePoints {
   double lever = 0.0;              ///< mean distance of the face from the middle, by the radius of gyration
 };
 
-/// Integral of |x| over the triangle of the origin, a and b, n.(a x b) > 0 counting positive: with the distance d of the line
-/// through a and b and s along it,  d/6 [s |x| + d^2 asinh(s/d)]  from a to b.
+/// Integral of |x| over the triangle of the origin, a and b, n.(a x b) > 0 counting positive: with the
+/// distance d of the line through a and b and s along it,  d/6 [s |x| + d^2 asinh(s/d)]  from a to b.
 double integral_of_distance(const Vec3<double>& a, const Vec3<double>& b, const Vec3<double>& n) {
   const double length = (b - a).norm(), d = n.dot(a.cross(b)) / length;
   const Vec3<double> along = (b - a) / length;

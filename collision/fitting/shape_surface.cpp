@@ -71,8 +71,9 @@ TriangleMesh fine_surface(const ShapeSdf& sdf, const Vec3<double>& spacings) {
   return mesh;
 }
 
-/// The distance from the solid without the smoothing of its union (the log-sum-exp with 1e-8 of the size), the primitives
-/// being as they are: where these meet its surface has sharp creases, and flat faces are flat up to there.
+/// The distance from the solid without the smoothing of its union (the log-sum-exp with 1e-8 of the size),
+/// the primitives being as they are: where these meet its surface has sharp creases, and flat faces are flat
+/// up to there.
 SurfaceField sharp_field(const ShapeSdf& sdf) {
   const double tau = k_sharp_smoothing * sdf.bounds().sizes().maxCoeff();
   return [&sdf, tau](const Vec3<double>& x) {
@@ -95,8 +96,8 @@ SurfaceField surface_field(const ShapeSdf& sdf, const Shape& shape) {
   return [&sdf](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
 }
 
-/// The sharp solid of a single convex polyhedron or cone; none of others. (Its rounded edges, within a few tau_c of these,
-/// are the SDF's.)
+/// The sharp solid of a single convex polyhedron or cone; none of others. (Its rounded edges, within a few
+/// tau_c of these, are the SDF's.)
 std::optional<ShapeSurface> edged_surface(const Shape& shape) {
   if (shape.primitives.size() != 1) return std::nullopt;
   const Primitive& primitive = shape.primitives.front();
@@ -174,8 +175,8 @@ ShapeSurface make_shape_surface(const Shape& given) {
   ShapeSurface surface;
   surface.union_smoothing = shape.union_smoothing;
   surface.of_unit_density = mass_properties(creased.mesh, 1.0);
-  // Without creases the vertices need not be on the surface, and the grid's are as symmetric as the solid: rounding
-  // would decide which of two edges that are alike goes first.
+  // Without creases the vertices need not be on the surface, and the grid's are as symmetric as the solid:
+  // rounding would decide which of two edges that are alike goes first.
   if (creased.creases.empty()) creased.mesh = std::move(fine);
   surface.mesh = make_surface_mesh(field, creased, {.rounds = k_rounds});
   return surface;

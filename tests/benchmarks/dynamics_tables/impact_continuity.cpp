@@ -1,5 +1,5 @@
-/// The table of how poses after a few steps with impacts depend on the initial state: along paths of it, where
-/// they jump, and what happens there.
+/// The table of how poses after a few steps with impacts depend on the initial state: along paths of it,
+/// where they jump, and what happens there.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -81,7 +81,8 @@ double distance(const Outcome& a, const Outcome& b) {
   return largest;
 }
 
-/// Whether all that closes in the impact k of `from`, but not in that of `to`, closes there later in the step.
+/// Whether all that closes in the impact k of `from`, but not in that of `to`, closes there later in the
+/// step.
 bool close_later(const Outcome& from, const Outcome& to, std::size_t k) {
   const Impact& impact = from.impacts[k];
   return std::all_of(impact.pairs.begin(), impact.pairs.end(), [&](const std::pair<int, int>& pair) {
