@@ -1,6 +1,6 @@
 /// Contacts of vertices that slide to the true contact point of their round body, and their derivatives.
 ///
-/// Of a body whose vertices slide (surface_slide.h), every vertex may touch twice: where it is, as a point of the
+/// A vertex of a body whose vertices slide (surface_slide.h) may touch twice: where it is, as a point of the
 /// quadrature of a patch, with the weight 1 - (1 - P C(w_p))(1 - D) (closest_features.h, without strict cone and floor),
 /// and where it has slid to, with
 ///   weight = T C(w_p) (1 - P),
@@ -16,7 +16,7 @@
 
 namespace abut {
 
-/// Whether a feature is a vertex of its owner where it has slid to.
+/// Whether a feature is a slid vertex of its owner, not one at its own place.
 [[nodiscard]] inline bool is_slid_vertex(const Body& owner, const ContactFeature& feature) {
   return feature.kind == ContactKind::vertex_sdf &&
          std::max(feature.feature_A, feature.feature_B) >= owner.contact_points.cols();

@@ -33,8 +33,8 @@ struct SlidingPoints {
   T farthest = 0;  ///< the largest travel [m]
 };
 
-/// Those of a body with seeds (engine/surface_seeds.h) that touches with all of them; superquadrics with
-/// exponents of about 1 at most.
+/// The sliding points of a body that has seeds (engine/surface_seeds.h): none of a superquadric with exponents
+/// much above 1.
 template <typename T>
 [[nodiscard]] SlidingPoints<T> sliding_points(const Body& body);
 
@@ -71,7 +71,7 @@ struct SlideBar {
   std::array<double, 5> parameters{};
   Vec3<double> place = Vec3<double>::Zero();
 };
-/// Of a point that has slid along a direction, from dL/d(the point).
+/// The VJP of sliding a point along a direction: `bar` is dL/d(slid point).
 [[nodiscard]] SlideBar slide_vjp(const Body& owner, int point, const Vec3<double>& direction,
                                  const SlidPoint<double>& bar);
 

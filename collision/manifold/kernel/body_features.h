@@ -45,7 +45,8 @@ struct PointEdges {
   std::vector<T> x, y, z;
   std::vector<int> end;               ///< contact point at the other end of each
   std::vector<T> cone_cos, cone_sin;  ///< |A| cos(alpha), |A| sin(alpha) [m^2], of each contact point
-  /// Of each contact point: 1, or 0 if it lies within a flat face and so can be no closest feature at a round body.
+  /// One number for each contact point: 0 within a flat face, where it is no closest feature at a round body,
+  /// else 1.
   std::vector<T> is_feature;
 };
 

@@ -154,7 +154,7 @@ class PairKernel {
   [[nodiscard]] SlideLanes<T> slide_lanes(int side) const {
     return {body(side), body(1 - side), X_.in_other[side], problem_.reach, culling()};
   }
-  /// Whether contact points of a body can be its closest features, 1 or 0.
+  /// For each contact point of a pack 1 if it may be the closest feature of its body, else 0.
   [[nodiscard]] ABUT_INLINE P is_feature(int side, const std::int32_t* points) const {
     if (!problem_.vertices[1 - side] || !body(1 - side).is_round) return P(1);
     return P::gather(body(side).point_edges.is_feature.data(), points);
@@ -169,7 +169,7 @@ class PairKernel {
   };
   [[nodiscard]] bool append_vertices(int side, const PointPack& pack,
                                      const SdfAnswer<SdfOrder::normal, P>& sample, PatchSums<T>& sums);
-  /// What a pack of contacts is made of, vectors in the solid's frame.
+  /// Contact points, normals and distances of a pack of contacts; vectors are in the solid's frame.
   struct VertexPoints {
     const std::int32_t *points, *places;
     Vec3<P> x;

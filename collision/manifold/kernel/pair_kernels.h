@@ -113,7 +113,7 @@ struct PairScratch {
   std::int32_t* flush_faces;
   T* at_supports[4];
   bool faces_change;  ///< found: whether a face of the pair lies between flush and not
-  // Those of the points of A, of B near the other's solid that touch it, where they are and where they slide to.
+  // Contact points that touch the other body: by the body, A or B, and by place, at rest or slid.
   T* touching[2][2][4];
   std::uint64_t* touching_primitives[2][2];
   // What the weights of vertices are made of, contact by contact.
