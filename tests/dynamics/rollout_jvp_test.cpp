@@ -11,6 +11,7 @@
 
 #include "engine/random.h"
 #include "tests/support/close.h"
+#include "tests/support/precise_config.h"
 #include "tests/support/scenes.h"
 
 namespace {
@@ -93,15 +94,6 @@ DotProducts dot_products(const Stepper& stepper, const Trajectory& trajectory, R
   return result;
 }
 
-StepConfig precise_config(ContactLaw law) {
-  StepConfig config;
-  config.law = law;
-  config.h = law == ContactLaw::penalty ? 2.5e-4 : 5e-3;
-  config.tolerance = 1e-12;
-  config.acceleration_scale = 9.81;
-  return config;
-}
-
 /// Of the edges and vertices of two boxes, one on the other with a turn, on a floor.
 test::TestScene boxes(Random& random, int selected_vertices) {
   test::TestScene scene = test::floor_scene(0.5, 0.05);
@@ -137,7 +129,7 @@ TEST_CASE("rollout_jvp: its products with weights are those of the adjoint with 
     test::RandomSceneOptions options;
     options.aligned = i % 4 == 3;
     const test::TestScene scene = test::without_ignored(test::random_contact_scene(random, options), law);
-    const Stepper stepper(scene.model, precise_config(law));
+    const Stepper stepper(scene.model, test::precise_config(law));
     const Trajectory trajectory = rollout(stepper, scene.state, steps);
     if (!trajectory.ok()) continue;
     for (const StepRecord& record : trajectory.records) contacts += record.report.contacts;
@@ -175,10 +167,10 @@ ContactCase contact_case(const std::string& kind, Random& random) {
   test::TestScene& scene = result.scene;
   const bool has_joints = kind.starts_with("joints"), has_impacts = kind.starts_with("restitution");
   StepConfig& config = result.config;
-  config = precise_config(kind.ends_with("penalty")       ? ContactLaw::penalty
-                          : kind.ends_with("convex_cone") ? ContactLaw::convex_cone
-                          : kind.ends_with("lcp")         ? ContactLaw::lcp
-                                                          : ContactLaw::smooth_coulomb);
+  config = test::precise_config(kind.ends_with("penalty")       ? ContactLaw::penalty
+                                : kind.ends_with("convex_cone") ? ContactLaw::convex_cone
+                                : kind.ends_with("lcp")         ? ContactLaw::lcp
+                                                                : ContactLaw::smooth_coulomb);
   config.contact.edge_edge = kind == "edges" || kind == "cluster";
   config.contact.edge_sdf = kind == "edges in solids";
   if (kind == "blend") config.contact.reduction = Reduction::blend;
@@ -343,7 +335,7 @@ TEST_CASE("rollout_jvp: agrees with central differences of the rollout", "[dynam
   Random random(5);
   const test::TestScene scene = test::without_ignored(boxes(random, 10000), law);
   const int steps = 5;
-  StepConfig config = precise_config(law);
+  StepConfig config = test::precise_config(law);
   config.contact.edge_edge = false;
   const RolloutDirection d = random_direction(random, scene.model, steps);
   const auto end_at = [&](double t) {
@@ -397,7 +389,7 @@ TEST_CASE("gauss_newton_product: symmetric, positive, and the product of the Jac
   Random random(9);
   const test::TestScene scene = boxes(random, 10000);
   StepConfig config =
-      precise_config(GENERATE(ContactLaw::smooth_coulomb, ContactLaw::convex_cone, ContactLaw::lcp));
+      test::precise_config(GENERATE(ContactLaw::smooth_coulomb, ContactLaw::convex_cone, ContactLaw::lcp));
   config.contact.edge_edge = false;
   const int bodies = scene.model.body_count(), steps = 4;
   const Stepper stepper(scene.model, config);
@@ -458,16 +450,16 @@ TEST_CASE("rollout_jvp: refuses what has no forward derivative", "[dynamics][val
     return rollout_jvp(stepper, trajectory, direction);
   };
   SECTION("overlap that is pushed out without a velocity") {
-    StepConfig config = precise_config(ContactLaw::smooth_coulomb);
+    StepConfig config = test::precise_config(ContactLaw::smooth_coulomb);
     config.push_out = PushOut::split;
     CHECK_THROWS_WITH(jvp_of(config, 1), Contains("split"));
   }
   SECTION("failed trajectories, as the adjoint does") {
     scene.V_WB(1)[0] = 1e300;
-    CHECK_THROWS_AS(jvp_of(precise_config(ContactLaw::smooth_coulomb), 2), std::logic_error);
+    CHECK_THROWS_AS(jvp_of(test::precise_config(ContactLaw::smooth_coulomb), 2), std::logic_error);
   }
   SECTION("directions of other sizes") {
-    const Stepper stepper(scene.model, precise_config(ContactLaw::smooth_coulomb));
+    const Stepper stepper(scene.model, test::precise_config(ContactLaw::smooth_coulomb));
     const Trajectory trajectory = rollout(stepper, scene.state, 2);
     CHECK_THROWS_WITH(rollout_jvp(stepper, trajectory, {}), Contains("0 poses"));
     RolloutDirection direction;

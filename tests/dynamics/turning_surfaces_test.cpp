@@ -10,6 +10,7 @@
 #include "engine/random.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/precise_config.h"
 #include "tests/support/scenes.h"
 
 namespace {
@@ -38,15 +39,6 @@ test::TestScene on_turning_table(Random& random, bool last_is_fixed) {
   return scene;
 }
 
-StepConfig turning_config(ContactLaw law) {
-  StepConfig config;
-  config.law = law;
-  config.h = law == ContactLaw::penalty ? 2.5e-4 : 5e-3;
-  config.tolerance = 1e-12;
-  config.acceleration_scale = 9.81;
-  return config;
-}
-
 }  // namespace
 
 TEST_CASE("turning surfaces: adjoint and JVP are derivatives by the twists of all bodies",
@@ -58,7 +50,7 @@ TEST_CASE("turning surfaces: adjoint and JVP are derivatives by the twists of al
   constexpr int k_steps = 5;
   Random random(static_cast<std::uint64_t>(17 + 2 * static_cast<int>(law) + (last_is_fixed ? 1 : 0)));
   const test::TestScene scene = test::without_ignored(on_turning_table(random, last_is_fixed), law);
-  const Stepper stepper(scene.model, turning_config(law));
+  const Stepper stepper(scene.model, test::precise_config(law));
   const StateTangent weights = test::random_tangent(random, scene.model.body_count());
   const Trajectory trajectory = rollout(stepper, scene.state, k_steps);
   REQUIRE(trajectory.ok());

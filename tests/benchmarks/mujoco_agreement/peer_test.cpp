@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "dynamics/step/stepper.h"
+#include "tests/support/added_joint.h"
 #include "tests/support/mujoco_peer/mujoco_peer.h"
 #include "tests/support/scenes.h"
 
@@ -26,18 +27,6 @@ double state_difference(const State& a, const State& b) {
     largest = std::max(largest, (a.V_WB[i] - b.V_WB[i]).cwiseAbs().maxCoeff());
   }
   return largest;
-}
-
-Joint& add_peer_joint(test::TestScene& scene, JointKind kind, int A, int B, const Pose<double>& X_WJ) {
-  Joint joint;
-  joint.name = "joint " + std::to_string(scene.model.joints.size());
-  joint.kind = kind;
-  joint.body_A = A;
-  joint.body_B = B;
-  joint.X_AJ = A < 0 ? X_WJ : scene.X_WB(A).inverse() * X_WJ;
-  joint.X_BJ = scene.X_WB(B).inverse() * X_WJ;
-  scene.model.joints.push_back(joint);
-  return scene.model.joints.back();
 }
 
 /// A body with three different moments of inertia about axes that are not its own.
@@ -94,11 +83,11 @@ TEST_CASE("mujoco peer: a state that is set is the state that is read, whatever 
   const auto at = [](double x, double z) { return test::pose_at({x, 0.1, z}, {0.2, -0.3, 0.5}); };
   for (int i = 0; i < 6; ++i) scene.add(skew_body(), at(0.5 * i, 1.0));
   const Pose<double> hinge = test::pose_at({-0.2, 0.3, 1.1}, {0.7, 0.1, 0.0});
-  add_peer_joint(scene, JointKind::hinge, -1, 0, hinge);
-  add_peer_joint(scene, JointKind::ball, 0, 1, at(0.25, 1.2));
-  add_peer_joint(scene, JointKind::slider, 1, 2, at(0.9, 0.8));
-  add_peer_joint(scene, JointKind::fixed, 2, 3, at(1.2, 0.8));
-  add_peer_joint(scene, JointKind::ball, -1, 4, at(2.1, 0.8)).stiffness = 100.0;
+  test::add_joint(scene, JointKind::hinge, -1, 0, hinge);
+  test::add_joint(scene, JointKind::ball, 0, 1, at(0.25, 1.2));
+  test::add_joint(scene, JointKind::slider, 1, 2, at(0.9, 0.8));
+  test::add_joint(scene, JointKind::fixed, 2, 3, at(1.2, 0.8));
+  test::add_joint(scene, JointKind::ball, -1, 4, at(2.1, 0.8)).stiffness = 100.0;
   // The chain turns about the hinge; the second body also about its ball joint, the third along its slider.
   const auto moved = [&](int b, const Vec3<double>& w, const Vec3<double>& p) {
     return stack<double>(w, Vec3<double>(w.cross(scene.X_WB(b).p - p)));
@@ -126,9 +115,9 @@ TEST_CASE("mujoco peer: joints accelerate, hold and stretch as closed forms say"
     return Pose<double>{Eigen::Quaterniond::FromTwoVectors(Vec3<double>(0, 0, 1), axis), p};
   };
   const Vec3<double> down(std::cos(slope), 0.0, -std::sin(slope));
-  add_peer_joint(scene, JointKind::hinge, -1, 0, along({0, 1, 0}, Vec3<double>::Zero()));
-  add_peer_joint(scene, JointKind::slider, -1, 1, along(down, {l, 1.0, 0.0}));
-  Joint& spring = add_peer_joint(scene, JointKind::ball, -1, 2, test::pose_at({l, 2.0, 0.0}));
+  test::add_joint(scene, JointKind::hinge, -1, 0, along({0, 1, 0}, Vec3<double>::Zero()));
+  test::add_joint(scene, JointKind::slider, -1, 1, along(down, {l, 1.0, 0.0}));
+  Joint& spring = test::add_joint(scene, JointKind::ball, -1, 2, test::pose_at({l, 2.0, 0.0}));
   spring.stiffness = k;
   spring.dissipation_time = 0.1;
   test::MujocoPeer peer(scene.model, k_h, scene.state);
@@ -147,13 +136,13 @@ TEST_CASE("mujoco peer: a thread keeps its length, a stop and a servo hold", "[t
   test::TestScene scene;
   const Body ball = test::sphere_of_mass(0.05, 2.0);
   for (const double y : {0.0, 1.0, 2.0}) scene.add(ball, test::pose_at({0.4, y, 0.0}));
-  Joint& thread = add_peer_joint(scene, JointKind::distance, -1, 0, scene.X_WB(0));
+  Joint& thread = test::add_joint(scene, JointKind::distance, -1, 0, scene.X_WB(0));
   thread.X_AJ = {};
   thread.length = 0.4;
   const auto hinge = [&](int b) -> Joint& {
-    return add_peer_joint(scene, JointKind::hinge, -1, b,
-                          {Eigen::Quaterniond::FromTwoVectors(Vec3<double>(0, 0, 1), Vec3<double>(0, 1, 0)),
-                           {0.0, 1.0 * b, 0.0}});
+    return test::add_joint(scene, JointKind::hinge, -1, b,
+                           {Eigen::Quaterniond::FromTwoVectors(Vec3<double>(0, 0, 1), Vec3<double>(0, 1, 0)),
+                            {0.0, 1.0 * b, 0.0}});
   };
   hinge(1).upper = 0.6;  // below: the axis is y, and the angle that gravity increases is positive
   Joint& servo = hinge(2);
@@ -228,7 +217,7 @@ TEST_CASE("mujoco peer: bodies of a joint touch where it says so", "[truth][valu
   test::TestScene scene;
   scene.model.gravity.setZero();
   for (const double x : {0.0, 0.19}) scene.add(test::sphere_of_mass(0.1, 1.0), test::pose_at({x, 0.0, 0.0}));
-  add_peer_joint(scene, JointKind::slider, 0, 1, {}).collide = collide;
+  test::add_joint(scene, JointKind::slider, 0, 1, {}).collide = collide;
   test::MujocoPeer peer(scene.model, k_h, scene.state);
   peer.reset(scene.state);
   peer.step();
@@ -297,12 +286,12 @@ TEST_CASE("mujoco peer: what MuJoCo has not is refused", "[truth][value]") {
   soft.material.stiffness = 1e4;
   refused(one(soft));
   test::TestScene driven = one(ball);
-  Joint& motor = add_peer_joint(driven, JointKind::hinge, -1, 1, {});
+  Joint& motor = test::add_joint(driven, JointKind::hinge, -1, 1, {});
   motor.motor.kind = MotorKind::velocity;
   refused(driven);
   test::TestScene ring = one(ball);
   ring.add(ball, test::pose_at({1.0, 0.0, 1.0}));
-  add_peer_joint(ring, JointKind::ball, 1, 2, {});
-  add_peer_joint(ring, JointKind::ball, -1, 2, {});
+  test::add_joint(ring, JointKind::ball, 1, 2, {});
+  test::add_joint(ring, JointKind::ball, -1, 2, {});
   refused(ring);
 }

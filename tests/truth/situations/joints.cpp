@@ -4,6 +4,7 @@
 #include <numbers>
 #include <utility>
 
+#include "tests/support/added_joint.h"
 #include "tests/truth/situations/bodies.h"
 
 namespace abut::truth {
@@ -15,19 +16,6 @@ const std::vector<std::string> k_any{"sphere", "capsule", "box", "polyhedron", "
 
 Body any_body(const std::string& kind, double L) {
   return kind == "sphere" || kind == "capsule" ? rolling_actor(kind, L).body : flat_actor(kind, L).body;
-}
-
-/// Adds a joint with the given frame in the world where the bodies are now; body A of -1 is the world.
-Joint& add_joint(test::TestScene& scene, JointKind kind, int A, int B, const Pose<double>& X_WJ) {
-  Joint joint;
-  joint.name = "joint " + std::to_string(scene.model.joints.size());
-  joint.kind = kind;
-  joint.body_A = A;
-  joint.body_B = B;
-  joint.X_AJ = A < 0 ? X_WJ : scene.X_WB(A).inverse() * X_WJ;
-  joint.X_BJ = scene.X_WB(B).inverse() * X_WJ;
-  scene.model.joints.push_back(joint);
-  return scene.model.joints.back();
 }
 
 /// A frame whose z axis lies along y.
@@ -45,7 +33,7 @@ Pendulum pendulum(const std::string& kind, const Scale& s, double arm, double an
   const double I = body.inertia(1, 1), m = body.mass, l = arm * s.L;
   scene.add(std::move(body),
             test::pose_at({l * std::sin(angle), 0.0, -l * std::cos(angle)}, {0.0, -angle, 0.0}));
-  add_joint(scene, joint, -1, 0, hinge_at(Vec3<double>::Zero()));
+  test::add_joint(scene, joint, -1, 0, hinge_at(Vec3<double>::Zero()));
   double a = 1.0, b = std::cos(0.5 * angle);  // arithmetic-geometric mean
   for (int i = 0; i < 20; ++i) {
     const double mean = 0.5 * (a + b);
@@ -110,7 +98,8 @@ void add_joints(Situations& all) {
                    const double l = 6.0 * s.L, angle = 0.1;
                    setup.scene.add(sphere_body(0.2 * s.L),
                                    test::pose_at({l * std::sin(angle), 0.0, -l * std::cos(angle)}));
-                   Joint& thread = add_joint(setup.scene, JointKind::distance, -1, 0, setup.scene.X_WB(0));
+                   Joint& thread =
+                       test::add_joint(setup.scene, JointKind::distance, -1, 0, setup.scene.X_WB(0));
                    thread.X_AJ = {};
                    thread.X_BJ = {};
                    thread.length = l;
@@ -132,7 +121,8 @@ void add_joints(Situations& all) {
                    setup.scene.add(sphere_body(0.2 * s.L),
                                    test::pose_at({l * std::sin(angle), 0.0, -l * std::cos(angle)}),
                                    test::moving_at({0.0, w * l * std::sin(angle), 0.0}));
-                   Joint& thread = add_joint(setup.scene, JointKind::distance, -1, 0, setup.scene.X_WB(0));
+                   Joint& thread =
+                       test::add_joint(setup.scene, JointKind::distance, -1, 0, setup.scene.X_WB(0));
                    thread.X_AJ = {};
                    thread.X_BJ = {};
                    thread.length = l;
@@ -146,32 +136,33 @@ void add_joints(Situations& all) {
                    return setup;
                  }});
 
-  all.push_back(
-      {"hang: slides down a slanted rail", "distance", "g sin a t^2/2", "1 % and two steps' travel", k_any,
-       [](const std::string& kind, const Scale& s) {
-         Setup setup;
-         const double a = 0.5, T = 3.0;
-         const Vec3<double> down(std::cos(a), 0.0, -std::sin(a));
-         setup.scene.add(any_body(kind, s.L));
-         add_joint(setup.scene, JointKind::slider, -1, 0,
-                   {Eigen::Quaterniond::FromTwoVectors(Vec3<double>(0, 0, 1), down), Vec3<double>::Zero()});
-         setup.exact = 0.5 * std::sin(a) * T * T * s.L;
-         setup.tolerance = 0.01 * setup.exact + 2.0 * s.h * std::sin(a) * T * s.V();
-         setup.seconds = T * s.T();
-         setup.measure = [down](const Motion& m) { return down.dot(m.displacement(0)); };
-         return setup;
-       }});
-
-  all.push_back({"hang: a fixed joint holds a body in the air", "largest displacement", "0",
-                 "0.5 % of its size", k_any, [](const std::string& kind, const Scale& s) {
+  all.push_back({"hang: slides down a slanted rail", "distance", "g sin a t^2/2", "1 % and two steps' travel",
+                 k_any, [](const std::string& kind, const Scale& s) {
                    Setup setup;
+                   const double a = 0.5, T = 3.0;
+                   const Vec3<double> down(std::cos(a), 0.0, -std::sin(a));
                    setup.scene.add(any_body(kind, s.L));
-                   add_joint(setup.scene, JointKind::fixed, -1, 0, test::pose_at({2.0 * s.L, 0.0, 0.0}));
-                   setup.tolerance = 0.01 * s.L;
-                   setup.seconds = 5.0 * s.T();
-                   setup.measure = [](const Motion& m) { return m.displacement(0).norm(); };
+                   test::add_joint(setup.scene, JointKind::slider, -1, 0,
+                                   {Eigen::Quaterniond::FromTwoVectors(Vec3<double>(0, 0, 1), down),
+                                    Vec3<double>::Zero()});
+                   setup.exact = 0.5 * std::sin(a) * T * T * s.L;
+                   setup.tolerance = 0.01 * setup.exact + 2.0 * s.h * std::sin(a) * T * s.V();
+                   setup.seconds = T * s.T();
+                   setup.measure = [down](const Motion& m) { return down.dot(m.displacement(0)); };
                    return setup;
                  }});
+
+  all.push_back(
+      {"hang: a fixed joint holds a body in the air", "largest displacement", "0", "0.5 % of its size", k_any,
+       [](const std::string& kind, const Scale& s) {
+         Setup setup;
+         setup.scene.add(any_body(kind, s.L));
+         test::add_joint(setup.scene, JointKind::fixed, -1, 0, test::pose_at({2.0 * s.L, 0.0, 0.0}));
+         setup.tolerance = 0.01 * s.L;
+         setup.seconds = 5.0 * s.T();
+         setup.measure = [](const Motion& m) { return m.displacement(0).norm(); };
+         return setup;
+       }});
   all.push_back({"hang: two bodies on a fixed joint fall as one", "change of their distance", "0: rigid",
                  "0.1 % of it", k_any, [](const std::string& kind, const Scale& s) {
                    Setup setup;
@@ -181,7 +172,7 @@ void add_joints(Situations& all) {
                    setup.scene.V_WB(1) = stack<double>(
                        setup.scene.V_WB(0).head<3>(),
                        Vec3<double>(setup.scene.V_WB(0).head<3>().cross(Vec3<double>(3.0 * s.L, 0.0, 0.0))));
-                   add_joint(setup.scene, JointKind::fixed, 0, 1, test::pose_at({1.5 * s.L, 0.0, 0.0}));
+                   test::add_joint(setup.scene, JointKind::fixed, 0, 1, test::pose_at({1.5 * s.L, 0.0, 0.0}));
                    setup.tolerance = 0.003 * s.L;
                    setup.seconds = 3.0 * s.T();
                    setup.measure = [L = s.L](const Motion& m) {
@@ -194,7 +185,7 @@ void add_joints(Situations& all) {
                  [](const std::string& kind, const Scale& s) {
                    Setup setup;
                    setup.scene.add(any_body(kind, s.L));
-                   Joint& spring = add_joint(setup.scene, JointKind::ball, -1, 0, {});
+                   Joint& spring = test::add_joint(setup.scene, JointKind::ball, -1, 0, {});
                    spring.stiffness = setup.scene.body(0).mass * k_g / (0.5 * s.L);
                    spring.dissipation_time = 1.4 * s.T();
                    setup.exact = -0.5 * s.L;
@@ -208,7 +199,7 @@ void add_joints(Situations& all) {
                  k_any, [](const std::string& kind, const Scale& s) {
                    Setup setup;
                    setup.scene.add(any_body(kind, s.L));
-                   Joint& spring = add_joint(setup.scene, JointKind::ball, -1, 0, {});
+                   Joint& spring = test::add_joint(setup.scene, JointKind::ball, -1, 0, {});
                    spring.stiffness = setup.scene.body(0).mass * k_g / s.L;
                    spring.dissipation_time = 0.0;
                    setup.exact = -2.0 * s.L;
@@ -227,7 +218,7 @@ void add_joints(Situations& all) {
                    Setup setup;
                    setup.scene.add(any_body(kind, s.L), test::pose_at({2.0 * s.L, 0.0, 0.0}));
                    Joint& hinge =
-                       add_joint(setup.scene, JointKind::hinge, -1, 0, hinge_at(Vec3<double>::Zero()));
+                       test::add_joint(setup.scene, JointKind::hinge, -1, 0, hinge_at(Vec3<double>::Zero()));
                    hinge.lower = -0.6;
                    hinge.upper = 0.6;
                    setup.exact = 0.6;
@@ -241,7 +232,7 @@ void add_joints(Situations& all) {
                    Setup setup;
                    setup.scene.add(any_body(kind, s.L));
                    Joint& hinge =
-                       add_joint(setup.scene, JointKind::hinge, -1, 0, hinge_at(Vec3<double>::Zero()));
+                       test::add_joint(setup.scene, JointKind::hinge, -1, 0, hinge_at(Vec3<double>::Zero()));
                    hinge.motor.kind = MotorKind::velocity;
                    hinge.motor.target = 2.0 / s.T();
                    setup.exact = hinge.motor.target;
@@ -260,7 +251,7 @@ void add_joints(Situations& all) {
                    const double l = 2.0 * s.L, q = 0.3;
                    setup.scene.add(any_body(kind, s.L), test::pose_at({l, 0.0, 0.0}));
                    Joint& hinge =
-                       add_joint(setup.scene, JointKind::hinge, -1, 0, hinge_at(Vec3<double>::Zero()));
+                       test::add_joint(setup.scene, JointKind::hinge, -1, 0, hinge_at(Vec3<double>::Zero()));
                    const double weight = setup.scene.body(0).mass * k_g * l;
                    hinge.motor.kind = MotorKind::position;
                    hinge.motor.target = 0.0;
@@ -281,38 +272,39 @@ void add_joints(Situations& all) {
        [](const std::string& kind, const Scale& s) {
          Setup setup;
          setup.scene.add(box_body("box", {3.0 * s.L, 0.1 * s.L, 0.1 * s.L}));
-         add_joint(setup.scene, JointKind::hinge, -1, 0, hinge_at({0.0, 0.0, 0.1 * s.L}));
+         test::add_joint(setup.scene, JointKind::hinge, -1, 0, hinge_at({0.0, 0.0, 0.1 * s.L}));
          for (const double x : {-2.8, 1.4}) {
            Body weight = any_body(kind, 0.4 * s.L);
            if (x > 0.0) weight.mass *= 2.0, weight.inertia *= 2.0;
            const int b = setup.scene.add(std::move(weight), test::pose_at({x * s.L, 0.0, -1.0 * s.L}));
-           add_joint(setup.scene, JointKind::ball, 0, b, test::pose_at({x * s.L, 0.0, 0.0}));
+           test::add_joint(setup.scene, JointKind::ball, 0, b, test::pose_at({x * s.L, 0.0, 0.0}));
          }
          setup.tolerance = 0.01;
          setup.seconds = 6.0 * s.T();
          setup.measure = [](const Motion& m) { return m.turn(0); };
          return setup;
        }});
-  all.push_back({"hang: a chain of five hangs at its length",
-                 "depth of the last link at rest",
-                 "sum of the links",
-                 "1 %",
-                 {"capsule", "box", "drum"},
-                 [](const std::string& kind, const Scale& s) {
-                   Setup setup;
-                   const Body link = kind == "capsule" ? capsule_body(0.1 * s.L, 0.4 * s.L)
-                                     : kind == "box"   ? box_body("box", {0.1 * s.L, 0.1 * s.L, 0.5 * s.L})
-                                                       : cylinder_body(kind, 0.1 * s.L, 0.5 * s.L);
-                   for (int i = 0; i < 5; ++i) {
-                     setup.scene.add(link, test::pose_at({0.0, 0.0, -(0.5 + i) * s.L}));
-                     add_joint(setup.scene, JointKind::ball, i - 1, i, test::pose_at({0.0, 0.0, -i * s.L}));
-                   }
-                   setup.exact = -4.5 * s.L;
-                   setup.tolerance = 0.045 * s.L;
-                   setup.seconds = 6.0 * s.T();
-                   setup.measure = [](const Motion& m) { return m.position(4).z(); };
-                   return setup;
-                 }});
+  all.push_back(
+      {"hang: a chain of five hangs at its length",
+       "depth of the last link at rest",
+       "sum of the links",
+       "1 %",
+       {"capsule", "box", "drum"},
+       [](const std::string& kind, const Scale& s) {
+         Setup setup;
+         const Body link = kind == "capsule" ? capsule_body(0.1 * s.L, 0.4 * s.L)
+                           : kind == "box"   ? box_body("box", {0.1 * s.L, 0.1 * s.L, 0.5 * s.L})
+                                             : cylinder_body(kind, 0.1 * s.L, 0.5 * s.L);
+         for (int i = 0; i < 5; ++i) {
+           setup.scene.add(link, test::pose_at({0.0, 0.0, -(0.5 + i) * s.L}));
+           test::add_joint(setup.scene, JointKind::ball, i - 1, i, test::pose_at({0.0, 0.0, -i * s.L}));
+         }
+         setup.exact = -4.5 * s.L;
+         setup.tolerance = 0.045 * s.L;
+         setup.seconds = 6.0 * s.T();
+         setup.measure = [](const Motion& m) { return m.position(4).z(); };
+         return setup;
+       }});
 
   all.push_back({"hang: a ring hangs on a round peg",
                  "depth of its centre below the peg's",
