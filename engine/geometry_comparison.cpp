@@ -53,7 +53,9 @@ bool have_same_geometry(const Body& a, const Body& b) {
          a.contact_areas == b.contact_areas && a.flat_faces == b.flat_faces &&
          are_equal(a.contact_area_vectors, b.contact_area_vectors) &&
          are_equal(a.seeds.normals, b.seeds.normals) && a.seeds.cells == b.seeds.cells &&
-         are_equal(a.mesh.vertices, b.mesh.vertices) && a.mesh.triangles == b.mesh.triangles;
+         a.seeds.primitives == b.seeds.primitives && are_equal(a.seeds.directions, b.seeds.directions) &&
+         a.seeds.radii == b.seeds.radii && are_equal(a.mesh.vertices, b.mesh.vertices) &&
+         a.mesh.triangles == b.mesh.triangles;
 }
 
 std::vector<int> first_of_same_geometry(const std::vector<Body>& bodies) {

@@ -176,11 +176,19 @@ struct Oscillation {
   [[nodiscard]] Vec6<double> mean_twist(double time, double h) const;
 };
 
-/// Of each contact point of a round body, what surface_seeds.h says of it; no columns for others.
+/// The seeds of a body (surface_seeds.h), a column for each contact point of a round one; none of others.
 struct SurfaceSeeds {
-  Points normals{3, 0};          ///< outwards, of length 1, in P
-  Eigen::Matrix2Xd cells{2, 0};  ///< along the parallel and the meridian, by seed_lengths() [-]
+  Points normals{3, 0};  ///< outwards, of length 1, in the frame of the primitive; in B of a patch
+  Eigen::Matrix2Xd cells{2,
+                         0};  ///< along the parallel and the meridian, by seed_lengths() [-]; [m] of a patch
+  /// The primitive that each seed is on, k_seed_on_patch or k_no_seed. Empty: all are on the only one.
+  std::vector<int> primitives;
+  // Of patches.
+  Points directions{3, 0};  ///< of the first principal curvature, in B
+  Eigen::Matrix2Xd radii{2,
+                         0};  ///< both principal radii [m]; 0 in the second place: it does not slide that way
 };
+inline constexpr int k_no_seed = -1, k_seed_on_patch = -2;
 
 struct Body {
   std::string name;

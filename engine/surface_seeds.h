@@ -1,8 +1,9 @@
-/// Vertices of meshes as seeds on the surface of a round body, which is one superquadric, torus or cone.
+/// Vertices of meshes as seeds on the surfaces of round bodies: on a superquadric, torus, cone or sphere that is the body
+/// or a part of a union, or else on osculating patches (osculating_patches.h).
 ///
 /// Seeds slide to where the surface touches (collision/manifold/surface_slide.h). Where a seed starts follows
-/// from its contact point and the shape; its normal and its cell of the mesh are data of the body, made with
-/// it as its mesh is: they stay as they are while shape parameters change.
+/// from its contact point and the shape of its primitive; its normal, its cell of the mesh, and its patch if it is on one
+/// are data of the body, made with it as its mesh is: they stay as they are while shape parameters change.
 #pragma once
 
 #include <array>
@@ -14,10 +15,30 @@
 
 namespace abut {
 
-/// Whether there are seeds on primitives of this kind.
+/// Beyond 1 ridges are rounded (gauge.h), which the map leaves out; a little beyond, that is next to nothing.
+inline constexpr double k_largest_seed_exponent = 1.05;
+
+/// Whether a body of this one primitive has seeds at all vertices.
 [[nodiscard]] inline bool has_seeds(PrimitiveKind kind) {
   return kind == PrimitiveKind::superquadric || kind == PrimitiveKind::torus || kind == PrimitiveKind::cone;
 }
+
+/// The surface that seeds of a primitive are on: a superquadric, torus or cone with its parameters.
+template <typename S>
+struct SeedSurface {
+  PrimitiveKind kind;
+  std::array<S, 5> parameters;
+};
+
+/// @param q  parameters of the primitive: a sphere, an extruded superquadric, whose cuts are left out, or one of the above
+template <typename S>
+[[nodiscard]] SeedSurface<S> seed_surface(PrimitiveKind kind, const std::array<S, 5>& q) {
+  if (kind == PrimitiveKind::sphere) return {PrimitiveKind::superquadric, {q[0], q[0], q[0], S(1), S(1)}};
+  return {kind == PrimitiveKind::extruded_superquadric ? PrimitiveKind::superquadric : kind, q};
+}
+
+/// Whether there are seeds on this primitive.
+[[nodiscard]] bool is_seed_surface(const Primitive& primitive);
 
 /// Where a seed lies on its surface: (x, y) = r (c_x, c_y) and z in units of the semi-axes of a superquadric, and of 1 m
 /// otherwise, (r, z) being on a circle of radius `scale` about (ring_r, ring_z), or at its middle where that is 0.
@@ -97,8 +118,7 @@ template <typename S>
   return place;
 }
 
-/// The seeds of a body whose contact points are the vertices of its mesh, on the surface of one primitive with seeds; else
-/// none.
+/// The seeds of a body whose contact points are the vertices of its mesh; none if it is not round.
 [[nodiscard]] SurfaceSeeds surface_seeds(const Body& body);
 
 }  // namespace abut

@@ -62,9 +62,8 @@ Vec value_of_all(const Vec3<D>& f) {
 }
 
 template <typename D>
-SlidPoint<D> slid_along(const SlidingPoints<double>& sliding, const SlidingSeed<double>& s,
-                        const Vec& direction) {
-  return slide<D>(sliding.surface.cast<D>(), s.cast<D>(), variables_of<D>(direction, 0));
+SlidPoint<D> slid_along(const FramedSeed<double>& seed, const Vec& direction) {
+  return slide<D>(seed.cast<D>(), variables_of<D>(direction, 0));
 }
 
 /// Edges and area of a contact point against the solid's normal, as it faces them.
@@ -77,7 +76,7 @@ Vec facing_of(const SlidVertexLinearization& at) {
 SlidVertexLinearization linearize_slid_vertex(const VertexSdfQuery& query, int point, double patch) {
   const SlidingPoints<double>& sliding = *query.sliding;
   const Frames frames(query);
-  const SlidingSeed<double> seed = seed_at(sliding, point);
+  const FramedSeed<double> seed = seed_at(sliding, point);
   SlidVertexLinearization at;
   at.point = point;
   at.sign = query.owner > query.solid ? 1.0 : -1.0;
@@ -87,7 +86,7 @@ SlidVertexLinearization linearize_slid_vertex(const VertexSdfQuery& query, int p
       query, frames, sliding.R_BP.transpose() * (query.owner_body->contact_points.col(point) - sliding.p_BP));
   using D = Dual<double, 3>;
   const Vec m_0 = -at.places[0].normal;
-  const SlidPoint<D> first = slid_along<D>(sliding, seed, m_0);
+  const SlidPoint<D> first = slid_along<D>(seed, m_0);
   at.x_by_direction[0] = rows_of(first.x, 0);
   at.places[1] = place_at(query, frames, value_of_all(first.x));
   using D6 = Dual<double, 6>;
@@ -95,7 +94,7 @@ SlidVertexLinearization linearize_slid_vertex(const VertexSdfQuery& query, int p
       variables_of<D6>(m_0, 0), variables_of<D6>(at.places[1].normal, 3), constants_of<D6>(seed.n));
   at.direction_by_first = rows_of(direction, 0);
   at.direction_by_normal = rows_of(direction, 3);
-  const SlidPoint<D> last = slid_along<D>(sliding, seed, value_of_all(direction));
+  const SlidPoint<D> last = slid_along<D>(seed, value_of_all(direction));
   at.x_by_direction[1] = rows_of(last.x, 0);
   at.turn_by_direction = rows_of(last.turn, 0);
   at.turn = value_of_all(last.turn);
@@ -230,20 +229,23 @@ void slid_vertex_vjp(const VertexSdfQuery& query, const SlidVertexLinearization&
   const SlideBar first = slide_vjp(*query.owner_body, at.point, m_0, {first_bar, Vec::Zero(), 0.0, 0.0}),
                  last =
                      slide_vjp(*query.owner_body, at.point, direction, {x_bar, turn_bar, reaches_bar, 0.0});
-  PrimitiveGradient& primitive = geometry_O->primitives.front();
-  for (std::size_t k = 0; k < 5; ++k) primitive.parameters[k] += first.parameters[k] + last.parameters[k];
   const Vec place_bar = sliding.R_BP * (seed_bar + first.place + last.place);
   geometry_O->contact_points.col(at.point) += place_bar;
   geometry_O->contact_radius -= distance_bar + point_bar.dot(n);
   cone_edges_vjp(query, at.point, sliding.R_BP * facing, 0.0, strict_bar * at.reaches,
                  geometry_O->contact_points);
+  const int number = primitive_of_seed(*query.owner_body, at.point);
+  if (number < 0) return;
+  PrimitiveGradient& primitive = geometry_O->primitives[abut::at(number)];
+  for (std::size_t k = 0; k < 5; ++k) primitive.parameters[k] += first.parameters[k] + last.parameters[k];
   // The primitive carries all that its body does, but for the contact point, and for edges and areas, whose products with
   // the facing normal are all that matters.
   const Mat R_OW = query.X_WO.rotation().transpose();
   const Vec force = R_OW * moved.tail<3>() - place_bar,
             torque = R_OW * moved.head<3>() + sliding.R_BP * facing.cross(facing_bar) -
                      Vec(query.owner_body->contact_points.col(at.point)).cross(place_bar);
-  primitive.pose += stack<double>(torque - sliding.p_BP.cross(force), force);
+  const Vec& origin = query.owner_body->shape.primitives[abut::at(number)].X_BP.p;
+  primitive.pose += stack<double>(torque - origin.cross(force), force);
 }
 
 }  // namespace abut

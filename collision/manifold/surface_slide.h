@@ -213,6 +213,43 @@ template <typename S>
           arrived<S>(parallel) * arrived<S>(meridian)};
 }
 
+/// A seed with its surface, whose frame is F; P is a frame of its body.
+template <typename S>
+struct FramedSeed {
+  SlidingSeed<S> seed;
+  SlidingSurface<S> surface;
+  Mat3<S> R_PF;
+  Vec3<S> p_PF;     ///< [m]
+  Vec3<S> n;        ///< its normal in P
+  S slides = S(1);  ///< 0 of a contact point that is no seed
+
+  template <typename D>
+  [[nodiscard]] ABUT_KERNEL_PART FramedSeed<D> cast() const {
+    FramedSeed<D> out{seed.template cast<D>(), surface.template cast<D>(), {}, {}, {}, D(slides)};
+    for (int i = 0; i < 3; ++i) {
+      out.p_PF[i] = D(p_PF[i]);
+      out.n[i] = D(n[i]);
+      for (int j = 0; j < 3; ++j) out.R_PF(i, j) = D(R_PF(i, j));
+    }
+    return out;
+  }
+};
+
+/// The same in P.
+template <typename S>
+[[nodiscard]] ABUT_KERNEL_PART SlidPoint<S> slide(const FramedSeed<S>& at, const Vec3<S>& direction) {
+  const auto& R = at.R_PF;
+  Vec3<S> m;
+  for (int i = 0; i < 3; ++i) m[i] = R(0, i) * direction[0] + R(1, i) * direction[1] + R(2, i) * direction[2];
+  const SlidPoint<S> in_F = slide<S>(at.surface, at.seed, m);
+  SlidPoint<S> out{{}, {}, in_F.reaches, in_F.arrived};
+  for (int i = 0; i < 3; ++i) {
+    out.x[i] = R(i, 0) * in_F.x[0] + R(i, 1) * in_F.x[1] + R(i, 2) * in_F.x[2] + at.p_PF[i];
+    out.turn[i] = R(i, 0) * in_F.turn[0] + R(i, 1) * in_F.turn[1] + R(i, 2) * in_F.turn[2];
+  }
+  return out;
+}
+
 /// The other body's normal n as it faces the edges and areas at a seed once these have turned with the surface:
 /// e -> e + (n_v.e) t - (t.e) n_v and A -> A + (n_v x t) x A have the same products with n as e and A with this.
 ///

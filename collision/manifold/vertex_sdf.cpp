@@ -43,7 +43,7 @@ struct ClosestWeight {
   ClosestWeight(const VertexSdfQuery& query, int point, const Mat3<double>& R_WO, const Vec3<double>& n,
                 double distance, double patch) {
     PointCones cones = point_cones(query, point, R_WO, n);
-    const bool slides = query.sliding->slide;
+    const bool slides = query.sliding->slides(point);
     const double feature = query.is_feature(point) ? 1.0 : 0.0, strict_share = slides ? 0.0 : feature;
     cones.strict.scale(strict_share);
     const SeedArrival arrival =
@@ -266,7 +266,7 @@ void vertex_sdf_vjp(const VertexSdfQuery& query, const BoundedSolid& solid,
         const Vec3<double> n_O = R_WO.transpose() * (sign * block.vector(k_contact_normal, contact));
         cone_edges_vjp(query, point, n_O, closest_bar * of.by_strict, closest_bar * of.by_wide,
                        geometry_O->contact_points);
-        if (query.sliding->slide)
+        if (query.sliding->slides(point))
           seed_arrival_vjp(owner, *query.sliding, point, n_O, closest_bar * of.by_arrival, *geometry_O);
       }
     } else {
@@ -345,7 +345,7 @@ void vertex_sdf_vjp(std::span<const VertexSdfLinearization> contacts, const Vert
     geometry_O->contact_points.col(at.point) += R_OW * x_W_bar;
     cone_edges_vjp(query, at.point, R_OW * at.normal, closest_bar * at.closest_by_cones[0],
                    closest_bar * at.closest_by_cones[1], geometry_O->contact_points);
-    if (query.sliding->slide)
+    if (query.sliding->slides(at.point))
       seed_arrival_vjp(*query.owner_body, *query.sliding, at.point, R_OW * at.normal,
                        closest_bar * at.closest_by_arrival, *geometry_O);
     geometry_O->contact_radius -= distance_bar + along;

@@ -8,6 +8,8 @@
 
 #include "collision/fitting/make_body.h"
 #include "collision/manifold/contact_detector.h"
+#include "engine/mesh_shapes.h"
+#include "engine/primitive_builder.h"
 #include "engine/random.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
@@ -16,12 +18,22 @@
 namespace abut::test {
 namespace {
 
-Body meshed(PrimitiveKind kind, const std::array<double, 5>& parameters) {
+Primitive primitive_at(PrimitiveKind kind, const std::array<double, 5>& parameters, double z) {
+  Primitive primitive;
+  primitive.kind = kind;
+  primitive.parameters = parameters;
+  primitive.X_BP.p.z() = z;
+  return primitive;
+}
+
+Body meshed(const std::vector<Primitive>& primitives) {
   Shape shape;
-  shape.primitives.emplace_back();
-  shape.primitives.front().kind = kind;
-  shape.primitives.front().parameters = parameters;
+  shape.primitives = primitives;
   return make_meshed_body(shape, {}).body;
+}
+
+Body meshed(PrimitiveKind kind, const std::array<double, 5>& parameters) {
+  return meshed({primitive_at(kind, parameters, 0.0)});
 }
 
 struct SlidPair {
@@ -36,7 +48,14 @@ const std::vector<SlidPair>& slid_pairs() {
                ellipsoid = meshed(superquadric, {0.1, 0.04, 0.03, 1.0, 1.0}),
                ring = meshed(torus, {0.035, 0.015, 0.0, 0.0, 0.0}),
                drum = meshed(cone, {0.05, 0.03, 0.04, 5e-4, 0.0}),
-               box = make_box({0.1, 0.08, 0.06}, 0.0, 1, 1000.0);
+               box = make_box({0.1, 0.08, 0.06}, 0.0, 1, 1000.0),
+               dumb_bell = meshed({primitive_at(sphere, {0.05}, -0.06), primitive_at(sphere, {0.05}, 0.06),
+                                   primitive_at(superquadric, {0.02, 0.02, 0.06, 0.05, 1.0}, 0.0)}),
+               wheel_with_hub = meshed({primitive_at(superquadric, {0.05, 0.05, 0.02, 0.05, 1.0}, 0.0),
+                                        primitive_at(superquadric, {0.015, 0.015, 0.03, 0.05, 1.0}, 0.0)}),
+               ball_with_poles =
+                   meshed({primitive_at(sphere, {0.05}, 0.0), primitive_at(capsule, {0.03, 0.05}, 0.0)}),
+               cloud = meshed({make_oriented_point_cloud(sphere_mesh(0.05, 1))});
     return std::vector<SlidPair>{{"wheel on box", wheel, box},
                                  {"box on wheel", box, wheel},
                                  {"wheel on floor", make_half_space(), wheel},
@@ -44,7 +63,12 @@ const std::vector<SlidPair>& slid_pairs() {
                                  {"drum on floor", make_half_space(), drum},
                                  {"ellipsoids", ellipsoid, ellipsoid},
                                  {"ring and ellipsoid", ring, ellipsoid},
-                                 {"drum and ellipsoid", drum, ellipsoid}};
+                                 {"drum and ellipsoid", drum, ellipsoid},
+                                 {"dumb-bell and box", dumb_bell, box},
+                                 {"wheel with hub on floor", make_half_space(), wheel_with_hub},
+                                 {"ball with poles on box", box, ball_with_poles},
+                                 {"cloud on floor", make_half_space(), cloud},
+                                 {"cloud and ellipsoid", cloud, ellipsoid}};
   }();
   return all;
 }
@@ -158,8 +182,12 @@ TEST_CASE(
     "[collision][derivative]") {
   int compared = 0, slid = 0, disagreements = 0;
   for (const SlidPair& pair : slid_pairs()) {
+    // Detectors of bodies of many primitives or points take long to make.
+    const bool is_slow = std::max(pair.A.shape.primitives.size(), pair.B.shape.primitives.size()) > 1 ||
+                         pair.name.starts_with("cloud");
+    const int most = is_slow ? 8 : 40;
     int of_pair = 0;
-    for (std::uint64_t seed = 1; seed <= 6 && of_pair < 40; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 6 && of_pair < most; ++seed) {
       Random random(seed);
       const TestScene scene = touching(pair, random);
       const ContactDetector detector(scene.model, {});
@@ -168,7 +196,7 @@ TEST_CASE(
       detector.detect(scene.state.X_WB, {}, scratch, manifold);
       for (const Contact& found : manifold.contacts) {
         const ContactFeature& feature = found.feature;
-        if (feature.kind != ContactKind::vertex_sdf || found.weight < 1e-5 || of_pair >= 40) continue;
+        if (feature.kind != ContactKind::vertex_sdf || found.weight < 1e-5 || of_pair >= most) continue;
         const std::size_t owner = feature.feature_A >= 0 ? 0 : 1;
         if (scene.model.bodies[owner].seeds.normals.cols() == 0) continue;
         const bool is_slid =
@@ -188,32 +216,36 @@ TEST_CASE(
         detector.vjp(scene.state.X_WB, {&bar, 1}, linearization, pose_bar, geometry);
 
         for (const std::string what : {"parameters", "pose", "contact points"}) {
-          std::vector<PrimitiveGradient> change(2);
+          std::vector<std::vector<PrimitiveGradient>> change(2);
           std::vector<Points> moved(2);
           double slope = 0.0;
           for (std::size_t b = 0; b < 2; ++b) {
             const Body& body = scene.model.bodies[b];
-            const Primitive& primitive = body.shape.primitives.front();
-            if (what == "parameters") {
-              for (std::size_t k = 0; k < static_cast<std::size_t>(parameter_count(primitive)); ++k)
-                change[b].parameters[k] = random.uniform(-1.0, 1.0) * primitive.parameters[k];
+            for (const Primitive& primitive : body.shape.primitives) {
+              PrimitiveGradient& of = change[b].emplace_back();
+              if (what == "parameters") {
+                for (std::size_t k = 0; k < static_cast<std::size_t>(parameter_count(primitive.kind)); ++k)
+                  of.parameters[k] = random.uniform(-1.0, 1.0) * primitive.parameters[k];
+              }
+              if (what == "pose" && primitive.kind != PrimitiveKind::half_space)
+                of.pose = random_vector<6>(random, 0.1);
             }
-            if (what == "pose" && primitive.kind != PrimitiveKind::half_space)
-              change[b].pose = random_vector<6>(random, 0.1);
             moved[b] = Points::Zero(3, body.contact_points.cols());
             if (what == "contact points") {
               for (Eigen::Index i = 0; i < moved[b].cols(); ++i)
                 moved[b].col(i) = random_vector(random, 0.01);
             }
-            slope += inner_product(geometry[b].primitives, {&change[b], 1}) +
+            slope += inner_product(geometry[b].primitives, change[b]) +
                      geometry[b].contact_points.cwiseProduct(moved[b]).sum();
           }
           const auto loss = [&](double t) {
             Model model = scene.model;
             for (std::size_t b = 0; b < 2; ++b) {
-              Primitive& primitive = model.bodies[b].shape.primitives.front();
-              for (std::size_t k = 0; k < 5; ++k) primitive.parameters[k] += t * change[b].parameters[k];
-              primitive.X_BP = retract<double>(primitive.X_BP, t * change[b].pose);
+              for (std::size_t i = 0; i < change[b].size(); ++i) {
+                Primitive& primitive = model.bodies[b].shape.primitives[i];
+                for (std::size_t k = 0; k < 5; ++k) primitive.parameters[k] += t * change[b][i].parameters[k];
+                primitive.X_BP = retract<double>(primitive.X_BP, t * change[b][i].pose);
+              }
               model.bodies[b].contact_points += t * moved[b];
             }
             return weighted(bar, ContactDetector(model, {}).contact(scene.state.X_WB, feature));

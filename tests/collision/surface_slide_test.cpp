@@ -4,12 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "collision/fitting/make_body.h"
 #include "collision/manifold/sliding_points.h"
+#include "collision/sdf/shape_sdf.h"
+#include "engine/body_io.h"
 #include "engine/dual.h"
+#include "engine/mesh_shapes.h"
+#include "engine/primitive_builder.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
@@ -142,6 +147,94 @@ TEST_CASE("slide: derivatives by Dual agree with differences", "[collision][deri
     }
   }
   CHECK(moving > 200);
+}
+
+namespace {
+
+/// A union, or one primitive.
+Body body_of_parts(const std::vector<std::pair<Primitive, double>>& parts_at_heights) {
+  Shape shape;
+  for (const auto& [part, height] : parts_at_heights) {
+    shape.primitives.push_back(part);
+    shape.primitives.back().X_BP.p.z() = height;
+  }
+  return make_meshed_body(shape, {}).body;
+}
+Primitive part_of(PrimitiveKind kind, const std::array<double, 5>& parameters) {
+  Primitive primitive;
+  primitive.kind = kind;
+  primitive.parameters = parameters;
+  return primitive;
+}
+
+}  // namespace
+
+TEST_CASE("slide: seeds on parts and patches reach the surface of their body, and nothing beyond it",
+          "[collision][property]") {
+  using enum PrimitiveKind;
+  const Primitive ball = part_of(sphere, {0.05}),
+                  flange = part_of(superquadric, {0.05, 0.05, 0.01, 0.05, 1.0}),
+                  core = part_of(superquadric, {0.02, 0.02, 0.05, 0.05, 1.0});
+  struct SeededBody {
+    std::string name;
+    Body body;
+    double tolerance;  // of the size
+  };
+  const SeededBody cases[] = {
+      {"dumb-bell", body_of_parts({{ball, -0.06}, {ball, 0.06}, {core, 0.0}}), 1e-6},
+      {"spool", body_of_parts({{flange, -0.03}, {flange, 0.03}, {core, 0.0}}), 1e-6},
+      {"wheel with hub", body_of_parts({{flange, 0.0}, {core, 0.0}}), 1e-6},
+      {"ball with poles", body_of_parts({{ball, 0.0}, {part_of(capsule, {0.03, 0.05}), 0.0}}), 1e-5},
+      {"half-round extrusion",
+       body_of_parts({{make_extruded_superquadric({0.05, 0.05, 0.02}, 0.05, 1.0, {0.0}, {0.03}), 0.0}}),
+       1e-5},
+      // As bumpy as the cloud's own surface is.
+      {"point cloud", body_of_parts({{make_oriented_point_cloud(sphere_mesh(0.05, 3)), 0.0}}), 1e-3}};
+  for (const SeededBody& of : cases) {
+    const SlidingPoints<double> points = sliding_points<double>(of.body);
+    CAPTURE(of.name);
+    REQUIRE(points.slide);
+    const ShapeSdf sdf(of.body.shape);
+    Random random(1);
+    double farthest_out = 0.0, farthest_off = 0.0;
+    int reached = 0;
+    for (int i = 0; i < 200; ++i) {
+      const Vec3<double> m = random.unit_vector();
+      double deepest = -1.0, off = 0.0;
+      for (int k = 0; k < points.seeds.stride; ++k) {
+        if (!points.slides(k)) continue;
+        const SlidPoint<double> point = slide(seed_at(points, k), m);
+        if (point.reaches < 0.01) continue;
+        const double distance = sdf.distance<double>(point.x);
+        farthest_out = std::max(farthest_out, distance);
+        if (m.dot(point.x) > deepest) {
+          deepest = m.dot(point.x);
+          off = std::abs(distance);
+        }
+      }
+      reached += static_cast<int>(deepest > 0.0);
+      farthest_off = std::max(farthest_off, off);
+    }
+    CAPTURE(farthest_out / of.body.size, farthest_off / of.body.size);
+    CHECK(reached >= (of.name == "half-round extrusion" ? 80 : 200));
+    CHECK(farthest_out < of.tolerance * of.body.size);
+    CHECK(farthest_off < of.tolerance * of.body.size);
+  }
+}
+
+TEST_CASE("slide: boxes, rough bodies and rings with thin walls have no seeds", "[collision][property]") {
+  using enum PrimitiveKind;
+  const Primitive box = part_of(superquadric, {0.05, 0.04, 0.03, 0.05, 0.05});
+  Primitive hole = part_of(superquadric, {0.03, 0.03, 0.1, 0.05, 1.0});
+  hole.operation = PrimitiveOperation::subtract;
+  const Primitive disc = part_of(superquadric, {0.05, 0.05, 0.02, 0.05, 1.0});
+  CHECK_FALSE(sliding_points<double>(body_of_parts({{box, 0.0}, {box, 0.05}})).slide);
+  CHECK_FALSE(sliding_points<double>(body_of_parts({{disc, 0.0}, {hole, 0.0}})).slide);
+  for (const char* const name : {"armadillo", "spot", "mustard_bottle", "power_drill", "hex_nut", "plate"}) {
+    CAPTURE(name);
+    CHECK(read_body(std::string(ABUT_SOURCE_DIR) + "/assets/bodies/" + name + "/body.toml")
+              .seeds.normals.cols() == 0);
+  }
 }
 
 }  // namespace abut::test

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "engine/primitive_builder.h"
 #include "engine/random.h"
 #include "tests/support/rollers.h"
 #include "tests/support/samples.h"
@@ -16,7 +19,61 @@ namespace {
 
 constexpr double k_speed = 1.0;  // [m/s]
 
-test::TestScene rolling_scene(const test::Roller& roller, bool on_box) {
+/// A body that rolls along x, and what it is.
+struct RollingBody {
+  std::string name;
+  Body body;
+  Vec3<double> rotation_vector;  ///< to roll
+  double radius;                 ///< [m]
+
+  RollingBody(const test::Roller& roller)
+      : name(roller.name),
+        body(roller.body()),
+        rotation_vector(roller.rotation_vector),
+        radius(roller.radius) {}
+  RollingBody(std::string its_name, const std::vector<Primitive>& parts, double its_radius)
+      : name(std::move(its_name)), rotation_vector(test::k_quarter_turn, 0.0, 0.0), radius(its_radius) {
+    Shape shape;
+    shape.primitives = parts;
+    MeshedBodyOptions options;
+    options.name = name;
+    body = make_meshed_body(shape, options).body;
+  }
+};
+
+Primitive part_at(PrimitiveKind kind, const std::array<double, 5>& parameters, double z) {
+  Primitive primitive;
+  primitive.kind = kind;
+  primitive.parameters = parameters;
+  primitive.X_BP.p.z() = z;
+  return primitive;
+}
+
+/// Round bodies that are not one primitive.
+std::vector<RollingBody> bodies_of_parts() {
+  using enum PrimitiveKind;
+  const Primitive flange = part_at(superquadric, {0.05, 0.05, 0.01, 0.05, 1.0}, 0.03);
+  Primitive other_flange = flange;
+  other_flange.X_BP.p.z() = -0.03;
+  std::vector<RollingBody> bodies;
+  bodies.emplace_back("dumb-bell",
+                      std::vector{part_at(sphere, {0.05}, -0.06), part_at(sphere, {0.05}, 0.06),
+                                  part_at(superquadric, {0.02, 0.02, 0.06, 0.05, 1.0}, 0.0)},
+                      0.05);
+  bodies.emplace_back(
+      "spool", std::vector{flange, other_flange, part_at(superquadric, {0.02, 0.02, 0.03, 0.05, 1.0}, 0.0)},
+      0.05);
+  bodies.emplace_back("wheel with hub",
+                      std::vector{part_at(superquadric, {0.05, 0.05, 0.02, 0.05, 1.0}, 0.0),
+                                  part_at(superquadric, {0.015, 0.015, 0.03, 0.05, 1.0}, 0.0)},
+                      0.05);
+  bodies.emplace_back(
+      "extrusion",
+      std::vector{make_extruded_superquadric({0.05, 0.05, 0.02}, 0.05, 1.0, {0.0}, {0.07}, 50.0)}, 0.05);
+  return bodies;
+}
+
+test::TestScene rolling_scene(const RollingBody& roller, bool on_box) {
   test::TestScene scene;
   if (on_box) {
     Body table = make_box({8.0, 0.5, 0.1}, 0.0, 4, 1000.0);
@@ -27,7 +84,7 @@ test::TestScene rolling_scene(const test::Roller& roller, bool on_box) {
   }
   Vec6<double> V = test::moving_at({k_speed, 0.0, 0.0});
   V[1] = k_speed / roller.radius;
-  scene.add(roller.body(), test::pose_at({-5.0, 0.0, roller.radius}, roller.rotation_vector), V);
+  scene.add(roller.body, test::pose_at({-5.0, 0.0, roller.radius}, roller.rotation_vector), V);
   return scene;
 }
 
@@ -36,7 +93,9 @@ test::TestScene rolling_scene(const test::Roller& roller, bool on_box) {
 TEST_CASE("rolling: a round body keeps its speed and its height", "[truth][property][nightly]") {
   const bool on_box = GENERATE(false, true);
   const double seconds = test::draws_all_samples() ? 10.0 : 2.0;
-  for (const test::Roller& roller : test::rollers()) {
+  std::vector<RollingBody> bodies = bodies_of_parts();
+  bodies.insert(bodies.begin(), test::rollers().begin(), test::rollers().end());
+  for (const RollingBody& roller : bodies) {
     const test::TestScene scene = rolling_scene(roller, on_box);
     double lowest = roller.radius, highest = roller.radius;
     const test::WatchedRun run = test::watch(scene, test::config_with_step(2e-3),

@@ -205,7 +205,7 @@ std::vector<bool> points_within_faces(const Body& body) {
 }
 
 template <typename T>
-PointEdges<T> make_point_edges(const Body& body, bool slide) {
+PointEdges<T> make_point_edges(const Body& body, const SlidingPoints<T>& sliding) {
   constexpr double k_corner = 1.0;  // [sr]; of a cube's corner pi/2
   constexpr double k_flat = 1e-9, k_unbounded = 1e30;
   PointEdges<T> out;
@@ -225,7 +225,7 @@ PointEdges<T> make_point_edges(const Body& body, bool slide) {
     double area = area_vector.norm();
     double steepest = -k_unbounded;  // |A| times the largest rise of an edge along A
     out.first.push_back(static_cast<std::int32_t>(out.x.size()));
-    if (slide || deficits[i] <= k_corner) {
+    if (sliding.slides(static_cast<int>(i)) || deficits[i] <= k_corner) {
       for (const int k : neighbours[i]) {
         const Vec3<double> edge =
             body.contact_points.col(k) - body.contact_points.col(static_cast<Eigen::Index>(i));
@@ -490,7 +490,7 @@ BodyFeatures<T>::BodyFeatures(const Body& body, const ShapeSdf& its_sdf, std::sp
   if (body.contact_points.cols() > 0) points = make_point_blocks<T>(body);
   sliding = sliding_points<T>(body);
   is_round = sliding.slide || (!body.contact_points_on_surface && body.flat_faces.empty());
-  point_edges = make_point_edges<T>(body, sliding.slide);
+  point_edges = make_point_edges<T>(body, sliding);
   if (body.selected_vertices == 0) flat_faces = make_face_supports(body, its_sdf, points);
   if (mesh_edges.empty()) return;
   edges = make_edge_blocks(body.contact_points, mesh_edges, body.size);

@@ -45,7 +45,7 @@ bool PairKernel<T, order>::append_slid(int side, const SlideLanes<T>& slide, con
   std::uint32_t chosen = pack.lanes & bits(sample.distance < P(problem_.reach + owner.contact_radius) +
                                                                  ratio * slide.travel(points));
   if (chosen == 0) return true;
-  const SlidingSeed<P> seed = slide.seed(points);
+  const FramedSeed<P> seed = slide.seed(points);
   const Vec3<P> m_0 = convex_edges_detail::scaled(P(-1), slide.in_owner(sample.normal)),
                 n_1 = slide.in_owner(slide.template sample<SdfOrder::normal>(slide.slid(seed, m_0).x).normal);
   const SlidPoint<P> slid = slide.slid(seed, slide_direction<P>(m_0, n_1, seed.n));
@@ -91,7 +91,7 @@ void PairKernel<T, order>::store_slid_derivatives(int side, const SlideLanes<T>&
   for (int lane = 0; lane < W; ++lane)
     points[lane] =
         block_.feature(side, std::min(contact + lane, block_.ends[side] - 1)) - owner.points.points;
-  const SlidingSeed<P> seed = slide.seed(points);
+  const FramedSeed<P> seed = slide.seed(points);
   const auto at_seed = sample_solid<SdfOrder::jacobian, T>(solid, pack.primitives, pack.x);
   const Vec3<P> x_0 = slide.from_solid(pack.x), n_0 = slide.in_owner(at_seed.normal),
                 m_0 = scaled(P(-1), n_0);

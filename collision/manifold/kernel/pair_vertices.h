@@ -89,11 +89,13 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack
     cones = normal_cones.values(rotated(X_.in_other[1 - side].R, sample.normal), unknown);
   const P feature = is_feature(side, points);
   P floor = P(T(k_patch_floor)) * feature;
-  cones.strict = owner.sliding.slide ? P(0) : feature * cones.strict;
+  cones.strict = feature * cones.strict;
   if (owner.sliding.slide) {
     const SlideLanes<T> slide = slide_lanes(side);
+    const FramedSeed<P> seed = slide.seed(points);
     const Vec3<P> m_0 = convex_edges_detail::scaled(P(-1), slide.in_owner(sample.normal));
-    floor = floor * (P(1) - slide.slid(slide.seed(points), m_0).arrived);
+    cones.strict = (P(1) - seed.slides) * cones.strict;
+    floor = floor * (P(1) - seed.slides * slide.slid(seed, m_0).arrived);
   }
   const std::uint32_t deep = bits(distance < P(T(k_push_out_begin) * problem_.activity_smoothing));
   chosen &= bits(cones.wide > P(0)) | deep;
@@ -311,7 +313,10 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
       points[lane] = block_.feature(side, std::min(contact + lane, first_slid_[side] - 1));
     auto cones = ConeLanes<T>(owner.point_edges, points, problem_.cone_width)
                      .derivatives(rotated(X_.in_other[1 - side].R, sample.normal));
-    cones.strict.scale(owner.sliding.slide ? P(0) : is_feature(side, points));
+    FramedSeed<P> seed;
+    if (owner.sliding.slide) seed = slide_lanes(side).seed(points);
+    cones.strict.scale(owner.sliding.slide ? (P(1) - seed.slides) * is_feature(side, points)
+                                           : is_feature(side, points));
     const P inverse_tau(T(1) / problem_.activity_smoothing),
         flush = P::load(vertex_number(k_vertex_flush, contact)), here = flush * activity(distance);
     const VertexWeight<P> weight(cones.strict.value, cones.wide.value, P(patch.value),
@@ -323,9 +328,9 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
     if (owner.sliding.slide) {  // d f/dn
       const SlideLanes<T> slide = slide_lanes(side);
       const Vec3<P> m_0 = convex_edges_detail::scaled(P(-1), slide.in_owner(sample.normal));
-      const auto arrived = slide.slid_derivatives(slide.seed(points), m_0).arrived;
+      const auto arrived = slide.slid_derivatives(seed, m_0).arrived;
       by_normal = convex_edges_detail::plus(
-          by_normal, weight.by_floor * P(T(k_patch_floor)) * is_feature(side, points),
+          by_normal, weight.by_floor * P(T(k_patch_floor)) * seed.slides * is_feature(side, points),
           rotated(owner.sliding.R_BP, Vec3<P>(arrived.d[0], arrived.d[1], arrived.d[2])));
     }
     const MotionRow<P> by_cones = scaled_row(here, cone_by_motion(side, at, by_normal));

@@ -32,8 +32,16 @@ class SlideLanes {
         cut_(reach + T(2) * owner.sliding.farthest),
         buffers_(buffers) {}
 
-  [[nodiscard]] ABUT_INLINE SlidingSeed<P> seed(const std::int32_t* points) const {
-    return seed_of<P>([&](int c) { return P::gather(owner_.sliding.seeds.column(c), points); });
+  [[nodiscard]] ABUT_INLINE FramedSeed<P> seed(const std::int32_t* points) const {
+    const auto column = [&](int c) { return P::gather(owner_.sliding.seeds.column(c), points); };
+    if (owner_.sliding.framed)
+      return framed_seed_of<P>(column,
+                               [&](int c) { return P::gather(owner_.sliding.frames.column(c), points); });
+    const Vec3<P> zero(P(0), P(0), P(0));
+    FramedSeed<P> at{seed_of<P>(column), {}, {}, zero, {}, P(1)};
+    for (int i = 0; i < 3; ++i) at.R_PF.col(i) = zero;
+    at.n = at.seed.n;
+    return at;
   }
   [[nodiscard]] ABUT_INLINE P travel(const std::int32_t* points) const {
     return P::gather(owner_.sliding.seeds.column(k_seed_travel), points);
@@ -62,16 +70,16 @@ class SlideLanes {
     return sample_solid<order, T>(solid_, near != 0 ? near : PrimitiveSet<T>(solid_).all(), x);
   }
 
-  [[nodiscard]] SlidPoint<P> slid(const SlidingSeed<P>& seed, const Vec3<P>& direction) const {
-    return slide<P>(surface(), seed, direction);
+  [[nodiscard]] SlidPoint<P> slid(const FramedSeed<P>& at, const Vec3<P>& direction) const {
+    return owner_.sliding.framed ? slide<P>(at, direction) : slide<P>(surface(), at.seed, direction);
   }
   /// The same with derivatives with respect to the direction.
-  [[nodiscard]] SlidPoint<Dual<P, 3>> slid_derivatives(const SlidingSeed<P>& seed,
+  [[nodiscard]] SlidPoint<Dual<P, 3>> slid_derivatives(const FramedSeed<P>& at,
                                                        const Vec3<P>& direction) const {
     using D = Dual<P, 3>;
-    return slide<D>(
-        surface().template cast<D>(), seed.template cast<D>(),
-        {D::variable(direction[0], 0), D::variable(direction[1], 1), D::variable(direction[2], 2)});
+    const Vec3<D> m{D::variable(direction[0], 0), D::variable(direction[1], 1), D::variable(direction[2], 2)};
+    return owner_.sliding.framed ? slide<D>(at.template cast<D>(), m)
+                                 : slide<D>(surface().template cast<D>(), at.seed.template cast<D>(), m);
   }
 
  private:
