@@ -9,8 +9,9 @@
 ///   cone       G_b = (S(1/2 + n_b.(t_b x f_b1)/w_c) - S(1/2 + n_b.(t_b x f_b2)/w_c)) S(8 n_b.b_b),
 ///              n_A = n, n_B = -n, b_b the bisector of both faces: whether n_b lies in the edge's normal cone
 ///   window     u_b0, u_b1: how far the two ends of the edge lie beyond the other edge's line, seen along n;
-///              W_b = S(k + (v_b - u_b0)/w_b) S(k + (u_b1 - v_b)/w_b), 1/w_b = 1/w + 2/(u_b1 - u_b0): whether edge
-///              b enters the other wedge between its ends; exactly 0 from k w_b beyond them on, k = 0.1
+///              W_b = S(k_b0 + (v_b - u_b0)/w_b) S(k_b1 + (u_b1 - v_b)/w_b), 1/w_b = 1.025 (1/w + 2/(u_b1 - u_b0)):
+///              whether edge b enters the other wedge between its ends; exactly 0 from k w_b beyond an end on,
+///              k = 0.1 to -0.025, see WindowReach
 ///   entry      v_b, how far beyond the other edge's line: 0 but for wedges narrower than a right angle, see
 ///              wedge_entry()
 ///   parallel   P = S((s^2 - s_0^2)/(s_1^2 - s_0^2)): parallel edges have no normal; vertices carry them
@@ -126,6 +127,43 @@ struct EdgeWindow {
 /// How far beyond its end an edge has weight, as a multiple of the fade. Bodies whose sides are aligned touch at
 /// the ends of edges, where vertices do not push them apart: k = 0 would let them sink into each other.
 inline constexpr double k_window_reach = 0.1;
+/// How far before its end an edge loses its weight where the other body ends on the other side of the crossing: what
+/// overlaps by less, as the bottom of a box that slides on a table with the top of the next one, is no step.
+inline constexpr double k_least_step = 0.025;
+/// Slopes f.t of faces of the other edge from which on, and at which, the other body ends at the crossing.
+inline constexpr double k_end_begin = 0.1, k_end_full = 0.5;
+
+/// k_b0 and k_b1 of an edge of direction t. Its start lies in the direction -t of the crossing. The other body ends in
+/// the direction t if one of the faces f_1, f_2 of its edge does, that is with
+///   o = 1 - (1 - S(x_1)) (1 - S(x_2)),   x_k = (f_k.t - 0.1)/0.4,
+/// and k = 0.1 - 0.125 o; at the end of the edge with -t.
+template <typename S>
+struct WindowReach {
+  S at_end[2];     ///< k_b0, k_b1
+  S by_slopes[2];  ///< dk_b0/d(f_1.t), dk_b0/d(f_2.t)
+  S by_slopes_at_end[2];
+
+  WindowReach(const ConvexEdge<S>& edge, const ConvexEdge<S>& other) {
+    const S slopes[2] = {convex_edges_detail::dot(other.face_normals[0], edge.direction),
+                         convex_edges_detail::dot(other.face_normals[1], edge.direction)};
+    find(slopes[0], slopes[1], at_end[0], by_slopes);
+    find(S(0) - slopes[0], S(0) - slopes[1], at_end[1], by_slopes_at_end);
+    for (S& by_slope : by_slopes_at_end) by_slope = S(0) - by_slope;
+  }
+
+ private:
+  static ABUT_KERNEL_PART void find(const S& first, const S& second, S& reach, S (&by_slopes)[2]) {
+    constexpr double k_range = k_window_reach + k_least_step, k_inverse = 1.0 / (k_end_full - k_end_begin);
+    const S x = S(k_inverse) * (first - S(k_end_begin)), y = S(k_inverse) * (second - S(k_end_begin));
+    const S not_first = S(1) - smoothstep5<S>(x), not_second = S(1) - smoothstep5<S>(y);
+    reach = S(k_range) * not_first * not_second - S(k_least_step);
+    by_slopes[0] = S(-k_range * k_inverse) * smoothstep5_dx<S>(x) * not_second;
+    by_slopes[1] = S(-k_range * k_inverse) * smoothstep5_dx<S>(y) * not_first;
+  }
+};
+
+/// What makes 1/w_b of 1/w + 2/l: so that a window is whole a w inside of an end, or half of the edge.
+inline constexpr double k_window_rate = 1.0 + k_least_step;
 
 /// The fade is never longer than half of the edge, so that at least one of the two factors is 1.
 ///
@@ -134,24 +172,28 @@ inline constexpr double k_window_reach = 0.1;
 /// @param shift   v: how far beyond the other line the edge enters the other wedge [m]
 template <typename S>
 [[nodiscard]] ABUT_KERNEL_PART EdgeWindow<S> edge_window(const S& start, const S& length, const S& shift,
+                                                         const WindowReach<S>& reach,
                                                          const S& inverse_window) {
   EdgeWindow<S> r;
   const auto has_length = length > S(1e-12);
   r.inverse_length = select(has_length, S(1), S(0)) / select(has_length, length, S(1));
   r.alpha = select(has_length, S(S(0) - start * r.inverse_length), S(0.5));
   r.entry = r.alpha + shift * r.inverse_length;
-  r.from_start = S(k_window_reach) + S(2) * r.entry + (shift - start) * inverse_window;
-  r.from_end = S(k_window_reach) + S(2) * (S(1) - r.entry) + (length + start - shift) * inverse_window;
+  r.from_start = reach.at_end[0] + S(k_window_rate) * (S(2) * r.entry + (shift - start) * inverse_window);
+  r.from_end = reach.at_end[1] +
+               S(k_window_rate) * (S(2) * (S(1) - r.entry) + (length + start - shift) * inverse_window);
   r.weight = smoothstep5<S>(r.from_start) * smoothstep5<S>(r.from_end);
   return r;
 }
 
-/// VJP: dL/d(start, length, shift) given dL/d(W, alpha).
+/// VJP: dL/d(start, length, shift, k_b0, k_b1) given dL/d(W, alpha).
 template <typename S>
 ABUT_KERNEL_PART void edge_window_vjp(const EdgeWindow<S>& r, const S& inverse_window, const S& weight_bar,
-                                      const S& alpha_bar, S& start_bar, S& length_bar, S& shift_bar) {
-  const S from_start_bar = weight_bar * smoothstep5_dx<S>(r.from_start) * smoothstep5<S>(r.from_end),
-          from_end_bar = weight_bar * smoothstep5_dx<S>(r.from_end) * smoothstep5<S>(r.from_start);
+                                      const S& alpha_bar, S& start_bar, S& length_bar, S& shift_bar,
+                                      S (&reach_bar)[2]) {
+  reach_bar[0] = weight_bar * smoothstep5_dx<S>(r.from_start) * smoothstep5<S>(r.from_end);
+  reach_bar[1] = weight_bar * smoothstep5_dx<S>(r.from_end) * smoothstep5<S>(r.from_start);
+  const S from_start_bar = S(k_window_rate) * reach_bar[0], from_end_bar = S(k_window_rate) * reach_bar[1];
   const S entry_bar = S(2) * (from_start_bar - from_end_bar) * r.inverse_length,
           crossing_bar = alpha_bar * r.inverse_length;
   shift_bar = entry_bar + (from_start_bar - from_end_bar) * inverse_window;
@@ -368,8 +410,10 @@ template <typename S, typename T>
   r.depth = smooth_ramp<S>(-r.line_distance, S(0.5) * S(settings.band));
   r.entries[0] = wedge_entry(A, r.normal);
   r.entries[1] = wedge_entry(B, inward);
-  r.windows[0] = edge_window(u_A, S(r.sine * A.length), entry_shift(r, 0, settings).value, inverse_window);
-  r.windows[1] = edge_window(u_B, S(r.sine * B.length), entry_shift(r, 1, settings).value, inverse_window);
+  r.windows[0] = edge_window(u_A, S(r.sine * A.length), entry_shift(r, 0, settings).value,
+                             WindowReach<S>(A, B), inverse_window);
+  r.windows[1] = edge_window(u_B, S(r.sine * B.length), entry_shift(r, 1, settings).value,
+                             WindowReach<S>(B, A), inverse_window);
   r.shallow = smoothstep5<S>((r.line_distance + S(settings.deepest)) * S(settings.inverse_deepening));
   r.witnesses[0] = plus(A.start, S(r.windows[0].alpha * A.length), A.direction);
   r.witnesses[1] = plus(B.start, S(r.windows[1].alpha * B.length), B.direction);
@@ -475,14 +519,21 @@ ABUT_KERNEL_PART void edge_edge_vjp(const ConvexEdge<S>& A, const ConvexEdge<S>&
     edge_bar.start = plus(edge_bar.start, S(1), x_bar);
     edge_bar.direction = plus(edge_bar.direction, S(r.windows[b].alpha * edge.length), x_bar);
     const S along = dot(x_bar, edge.direction);
-    S length_bar, shift_bar;
+    S length_bar, shift_bar, reach_bar[2];
     edge_window_vjp(r.windows[b], inverse_window,
                     S(bar.weight * cone_weight * fade * r.windows[1 - b].weight), S(along * edge.length),
-                    u_bar[b], length_bar, shift_bar);
+                    u_bar[b], length_bar, shift_bar, reach_bar);
     edge_bar.length = along * r.windows[b].alpha + length_bar * r.sine;
     const EntryShift<S> shift = entry_shift(r, b, settings);
     sine_bar = sine_bar + length_bar * edge.length + shift_bar * shift.by_sine;
     const int other = 1 - b;
+    const WindowReach<S> reach(edge, *edges[other]);
+    for (int k = 0; k < 2; ++k) {
+      const S slope_bar = reach_bar[0] * reach.by_slopes[k] + reach_bar[1] * reach.by_slopes_at_end[k];
+      Vec3<S>& face_bar = edges_bar[other]->face_normals[k];
+      face_bar = plus(face_bar, slope_bar, edge.direction);
+      edge_bar.direction = plus(edge_bar.direction, slope_bar, edges[other]->face_normals[k]);
+    }
     const S place_bar = r.sign * shift_bar * shift.by_place, ratio_bar = place_bar * r.depth;
     depth_bar = depth_bar + place_bar * r.entries[other].ratio;
     const S out = other == 0 ? ratio_bar : S(0) - ratio_bar;  // n_b = +-n

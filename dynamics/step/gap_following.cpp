@@ -15,8 +15,11 @@ namespace {
 constexpr double k_left = 0.01;                // of d, and of tau_p: how far from its plane a contact stays
 constexpr double k_begin = 0.02, k_end = 0.1;  // of c
 constexpr double k_rest = 0.03;                // of tau_p
+constexpr double k_slow = 0.1;                 // of that: what is followed to the end of the step
 constexpr double k_onset = 0.05;               // of x
 constexpr double k_least_weight = 1e-3;        // w up to which a followed contact fades in
+constexpr double k_onset_of_depth = 0.5;       // of m
+constexpr double k_least_closing = -0.4, k_closing_range = 0.2;  // of u_1/u
 
 /// The side whose solid a vertex meets where it is; -1 of other features, whose places on their bodies change.
 int solid_of_vertex(const Model& model, const ContactFeature& feature) {
@@ -83,22 +86,30 @@ TurningAway turning_of(const Model& model, const FollowedGap& gap, const Vec6<do
 
 }  // namespace
 
-FollowingTime::FollowingTime(double d, double u, double h, double tau_p, double band) {
-  if (!(u < 0.0 && d > 0.0)) return;
-  const double way = -u * h, c = d / way, rest = k_rest * tau_p, by_gap = -0.5 / (band * k_onset);
-  const double begun = c / k_begin, moved = way / rest - 1.0, near = (d - way - band) * by_gap;
+FollowingTime::FollowingTime(double d, double u, double h, double tau_p, double band, double depth) {
+  if (!(u < 0.0 && d > -depth)) return;
+  // How far it has begun: by d, in units of the motion, or by d + m, in units of m/2.
+  const double way = -u * h, rest = (depth > 0.0 ? k_slow * k_rest : k_rest) * tau_p,
+               by_gap = -0.5 / (band * k_onset), over = d + depth,
+               begun_by_distance = depth > 0.0 ? 1.0 / (k_onset_of_depth * depth) : 1.0 / (k_begin * way);
+  const double begun = over * begun_by_distance, moved = way / rest - 1.0, near = (d - way - band) * by_gap;
   const double begins = smoothstep5(begun), moves = smoothstep5(moved), nears = smoothstep5(near);
   amount = begins * moves * nears;
   turning = moves * nears;
   turning_by_distance = moves * smoothstep5_dx(near) * by_gap;
   turning_by_velocity = -h * (nears * smoothstep5_dx(moved) / rest - turning_by_distance);
-  const double amount_by_c = smoothstep5_dx(begun) / k_begin * moves * nears,
+  const double amount_by_begun = smoothstep5_dx(begun) * moves * nears,
                amount_by_gap = begins * moves * smoothstep5_dx(near) * by_gap,
-               amount_by_way =
-                   begins * smoothstep5_dx(moved) / rest * nears - amount_by_gap - amount_by_c * c / way;
-  amount_by_distance = amount_by_c / way + amount_by_gap;
+               begun_by_way = depth > 0.0 ? 0.0 : -begun / way,
+               amount_by_way = begins * smoothstep5_dx(moved) / rest * nears - amount_by_gap +
+                               amount_by_begun * begun_by_way;
+  amount_by_distance = amount_by_begun * begun_by_distance + amount_by_gap;
   amount_by_velocity = -h * amount_by_way;
 
+  if (depth > 0.0) {
+    value = h;
+    return;
+  }
   const double part = tau_p / (tau_p + d), reached = d * (1.0 - k_left * part) / way,
                reached_by_distance = (1.0 - k_left * part * part) / way;
   const double time = h * (reached - smooth_ramp(reached - 1.0, k_end)),
@@ -106,6 +117,16 @@ FollowingTime::FollowingTime(double d, double u, double h, double tau_p, double 
   value = amount * time;
   by_distance = amount_by_distance * time + amount * time_by_reached * reached_by_distance;
   by_velocity = amount_by_velocity * time + h * amount * time_by_reached * reached / way;
+}
+
+PassedShare::PassedShare(double distance, double closing, double facing, double depth) {
+  const double range = k_onset_of_depth * depth, x = (distance + depth) / range,
+               y = (closing - k_least_closing) / k_closing_range;
+  const double apart = smoothstep5(x), closes = smoothstep5(y);
+  value = apart * closes * facing;
+  by_distance = smoothstep5_dx(x) / range * closes * facing;
+  by_closing = apart * smoothstep5_dx(y) / k_closing_range * facing;
+  by_facing = apart * closes;
 }
 
 struct GapFollowing::Motion {
@@ -138,7 +159,7 @@ void GapFollowing::move(const State& state, const Motion& motion, double time, F
 std::span<const Pose<double>> GapFollowing::poses(const State& state, const MassMatrix& mass, double h,
                                                   const FollowedGap& gap, FollowingMemory& memory) const {
   memory.X_WB = state.X_WB;
-  move(state, motion_of(state, mass, h, gap.start.feature), gap.time.value, memory);
+  move(state, motion_of(state, mass, h, gap.start.feature), gap.place().time.value, memory);
   return memory.X_WB;
 }
 
@@ -146,6 +167,33 @@ void GapFollowing::linearize(const State& state, const Motion& motion, const Con
                              double time, LinearizeFor what_for, FollowingMemory& memory) const {
   move(state, motion, time, memory);
   detector_->linearize(memory.X_WB, {&feature, 1}, memory.there, what_for);
+}
+
+GapFollowing::GapFollowing(const Model& model, const ContactDetector& detector)
+    : model_(&model), detector_(&detector), edge_vertices_(model) {}
+
+bool GapFollowing::may_pass(const ContactFeature& feature) const {
+  return edge_vertices_.contains(feature) &&
+         detector_->sdf(feature.feature_A >= 0 ? feature.body_B : feature.body_A).is_convex();
+}
+
+void GapFollowing::evaluate(const State& state, const Motion& motion, double h, FollowedGap& gap, int which,
+                            FollowingMemory& memory) const {
+  FollowedGap::Place& place = gap.places[which];
+  const double time = place.time.value, w = gap.start.weight;
+  place.turning_time = 0.5 * place.time.turning * (h * h - time * time);
+  linearize(state, motion, gap.start.feature, time, LinearizeFor::vjp, memory);
+  place.there = memory.there.contacts[0];
+  const Vec3<double>& n = place.there.normal_AB_W;
+  place.closing = n.dot(gap.velocity);
+  place.there.signed_distance += place.turning_time * n.dot(gap.turning_away) - time * place.closing;
+  const double there = place.there.weight, fade = smoothstep5(w / k_least_weight),
+               fade_slope = smoothstep5_dx(w / k_least_weight) / k_least_weight,
+               amount = which == 0 ? place.time.amount : 1.0;
+  place.weight_by_there = amount * fade;
+  place.weight_by_start = 1.0 - amount + amount * fade_slope * there;
+  place.weight_by_amount = which == 0 ? fade * there - w : 0.0;
+  place.there.weight = (1.0 - amount) * w + amount * fade * there;
 }
 
 void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowSettings& settings,
@@ -159,39 +207,59 @@ void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowS
     if (pair.end == pair.begin) continue;
     const Motion motion = motion_of(state, mass, h, contacts.feature(at(pair.begin)));
     const Vec3<double> centers[2] = {state.X_WB[at(motion.body[0])].p, state.X_WB[at(motion.body[1])].p};
-    const double tau_p = pair.activity_smoothing, band = 4.0 * (tau_p + settings.resting_band);
-    if ((motion.V[1] - motion.V[0]).isZero(0.0) && motion.V[0].head<3>().isZero(0.0)) continue;
+    const double tau_p = pair.activity_smoothing, band = 4.0 * (tau_p + settings.resting_band),
+                 depth = k_followed_depth * tau_p;
+    double fastest = (motion.V[1] - motion.V[0]).tail<3>().norm();  // at most, of -u
+    for (int side = 0; side < 2; ++side) {
+      const double spin = motion.V[side].head<3>().norm();  // 0 of what reaches without end, for the most part
+      if (spin > 0.0) fastest += spin * (detector_->reach(motion.body[side]) + band);
+    }
+    if (!(fastest * h > k_slow * k_rest * tau_p)) continue;
     for (int i = pair.begin; i < pair.end; ++i) {
       const double d = block.number(k_contact_distance, i), w = block.number(k_contact_weight, i);
-      if (!(d > 0.0 && w > 0.0)) continue;
+      if (!(d > -depth && w > 0.0)) continue;
       const Vec3<double> n = block.vector(k_contact_normal, i), x = block.vector(k_contact_point, i),
                          U = Motion::relative(motion.V, {x - centers[0], x - centers[1]});
       const double u = n.dot(U);
-      if (!(-u * h > k_rest * tau_p && d + h * u < band)) continue;
+      if (!(-u * h > k_slow * k_rest * tau_p && d + h * u < band)) continue;
       const ContactFeature feature = contacts.feature(at(i));
       if (feature.kind != ContactKind::vertex_sdf && feature.kind != ContactKind::edge_edge) continue;
+      const bool may_pass = this->may_pass(feature);
+      if (!may_pass && !(d > 0.0 && -u * h > k_rest * tau_p)) continue;
       if (memory.X_WB.empty()) memory.X_WB = state.X_WB;
       FollowedGap& gap = gaps.emplace_back();
       gap.start = contacts[at(i)];
       gap.contact = i;
-      gap.time = FollowingTime(d, u, h, tau_p, band);
       gap.velocity = U;
+      gap.start_closing = u;
       gap.turning_away = turning_of(*model_, gap, motion.V, centers).value();
-      gap.turning_time = 0.5 * gap.time.turning * (h * h - gap.time.value * gap.time.value);
-      linearize(state, motion, feature, gap.time.value, LinearizeFor::vjp, memory);
-      const Contact there = memory.there.contacts[0];
-      gap.closing = there.normal_AB_W.dot(U);
-      const double amount = gap.time.amount, fade = smoothstep5(w / k_least_weight);
-      gap.weight_by_there = amount * fade;
-      gap.weight_by_start =
-          1.0 - amount + amount * smoothstep5_dx(w / k_least_weight) / k_least_weight * there.weight;
-      gap.weight_by_amount = fade * there.weight - w;
-      block.set_vector(k_contact_normal, i, there.normal_AB_W);
+      auto& [before, end] = gap.places;
+      if (may_pass) end.time = FollowingTime(d, u, h, tau_p, band, depth);
+      if (end.time.amount > 0.0) {
+        evaluate(state, motion, h, gap, 1, memory);
+        gap.facing = edge_vertices_.facing(feature, end.there.normal_AB_W, memory.X_WB);
+        gap.passed =
+            PassedShare(memory.there.contacts[0].signed_distance, end.closing / u, gap.facing.value, depth);
+        end.share = end.time.amount * gap.passed.value;
+      }
+      before.share = 1.0 - end.share;
+      if (before.share > 0.0) {
+        before.time = FollowingTime(d, u, h, tau_p, band);
+        evaluate(state, motion, h, gap, 0, memory);
+      }
+      const auto mean = [&](const auto& number) {
+        return before.share == 0.0 ? number(end.there)
+               : end.share == 0.0  ? number(before.there)
+                                   : before.share * number(before.there) + end.share * number(end.there);
+      };
+      Vec3<double> normal;
+      for (int axis = 0; axis < 3; ++axis)
+        normal[axis] = mean([&](const Contact& there) { return there.normal_AB_W[axis]; });
+      block.set_vector(k_contact_normal, i, normal);
       block.set_number(k_contact_distance, i,
-                       there.signed_distance - gap.time.value * gap.closing +
-                           gap.turning_time * there.normal_AB_W.dot(gap.turning_away));
-      block.set_number(k_contact_weight, i, w + amount * gap.weight_by_amount);
-      block.set_number(k_contact_area, i, there.area);
+                       mean([](const Contact& there) { return there.signed_distance; }));
+      block.set_number(k_contact_weight, i, mean([](const Contact& there) { return there.weight; }));
+      block.set_number(k_contact_area, i, mean([](const Contact& there) { return there.area; }));
     }
     for (const int body : motion.body) {
       if (!memory.X_WB.empty()) memory.X_WB[at(body)] = state.X_WB[at(body)];
@@ -217,55 +285,94 @@ void GapFollowing::vjp(const State& state, const MassMatrix& mass, double h,
   memory.X_WB = state.X_WB;
   memory.poses.assign(state.X_WB.size(), Vec6<double>::Zero());
   for (const FollowedGap& gap : gaps) {
-    ContactBar& bar = contacts[at(gap.contact)];
+    ContactBar& start_bar = contacts[at(gap.contact)];
+    const ContactBar bar = start_bar;  // of the mean of both places
+    start_bar.signed_distance = start_bar.weight = start_bar.area = 0.0;
+    start_bar.normal_AB_W.setZero();
     const Motion motion = motion_of(state, mass, h, gap.start.feature);
-    const double time = gap.time.value, closing_bar = -time * bar.signed_distance;
-    linearize(state, motion, gap.start.feature, time, LinearizeFor::vjp, memory);
-    const Vec3<double> n_there = memory.there.contacts[0].normal_AB_W;
-    const double turning_time_bar = bar.signed_distance * n_there.dot(gap.turning_away),
-                 turning_bar = 0.5 * (h * h - time * time) * turning_time_bar;
-    double time_bar = -gap.closing * bar.signed_distance - time * gap.time.turning * turning_time_bar;
-    ContactBar there;
-    there.signed_distance = bar.signed_distance;
-    there.normal_AB_W = bar.normal_AB_W + closing_bar * gap.velocity +
-                        gap.turning_time * bar.signed_distance * gap.turning_away;
-    there.weight = bar.weight * gap.weight_by_there;
-    there.area = bar.area;
-    const double amount_bar = bar.weight * gap.weight_by_amount;
-    contacts_vjp(*detector_, memory.X_WB, {&there, 1}, step_bar, memory.there, memory.poses, geometry);
-    Vec6<double> V_bar[2];
-    for (int side = 0; side < 2; ++side) {
-      // X' = (Exp(tau w) R, p + tau v)
-      const std::size_t b = at(motion.body[side]);
-      const Vec6<double> pose_bar = std::exchange(memory.poses[b], Vec6<double>::Zero());
-      const Vec3<double> turn = time * motion.V[side].head<3>();
-      state_bar.pose[b] +=
-          stack<double>(exp_so3<double>(turn).transpose() * pose_bar.head<3>(), pose_bar.tail<3>());
-      const Vec6<double> way_bar =
-          stack<double>(left_jacobian_so3<double>(turn).transpose() * pose_bar.head<3>(), pose_bar.tail<3>());
-      V_bar[side] = time * way_bar;
-      time_bar += way_bar.dot(motion.V[side]);
-    }
     const TurningAway turning = turning_of(
         *model_, gap, motion.V, {state.X_WB[at(motion.body[0])].p, state.X_WB[at(motion.body[1])].p});
-    const TurningAway of_turning = turning.vjp(gap.turning_time * bar.signed_distance * n_there);
-    const double start_closing_bar = time_bar * gap.time.by_velocity +
-                                     amount_bar * gap.time.amount_by_velocity +
-                                     turning_bar * gap.time.turning_by_velocity;
-    const Vec3<double> U_bar =
-        closing_bar * n_there + start_closing_bar * gap.start.normal_AB_W + of_turning.U;
-    bar.signed_distance = time_bar * gap.time.by_distance + amount_bar * gap.time.amount_by_distance +
-                          turning_bar * gap.time.turning_by_distance;
-    bar.normal_AB_W = start_closing_bar * gap.velocity;
-    bar.weight *= gap.weight_by_start;
-    bar.area = 0.0;
+    const Contact &before = gap.places[0].there, &end = gap.places[1].there;
+    const double share_bar = gap.places[0].share == 0.0 || gap.places[1].share == 0.0
+                                 ? 0.0
+                                 : bar.signed_distance * (end.signed_distance - before.signed_distance) +
+                                       bar.normal_AB_W.dot(end.normal_AB_W - before.normal_AB_W) +
+                                       bar.weight * (end.weight - before.weight) +
+                                       bar.area * (end.area - before.area);
+    Vec3<double> U_bar = Vec3<double>::Zero();
+    double start_closing_bar = 0.0;
+    Vec6<double> V_bar[2] = {Vec6<double>::Zero(), Vec6<double>::Zero()};
+    TurningAway of_turning;
+    of_turning.U.setZero();
+    for (int side = 0; side < 2; ++side) {
+      of_turning.w[side].setZero();
+      of_turning.arms[side].setZero();
+    }
+    for (int which = 0; which < 2; ++which) {
+      const FollowedGap::Place& place = gap.places[which];
+      if (place.share == 0.0) continue;
+      const double time = place.time.value, row_bar = place.share * bar.signed_distance,
+                   closing_bar = -time * row_bar;
+      linearize(state, motion, gap.start.feature, time, LinearizeFor::vjp, memory);
+      const Vec3<double> n_there = memory.there.contacts[0].normal_AB_W;
+      const double turning_time_bar = row_bar * n_there.dot(gap.turning_away),
+                   turning_bar = 0.5 * (h * h - time * time) * turning_time_bar;
+      double time_bar = -place.closing * row_bar - time * place.time.turning * turning_time_bar;
+      ContactBar there;
+      there.signed_distance = row_bar;
+      there.normal_AB_W = place.share * bar.normal_AB_W + closing_bar * gap.velocity +
+                          place.turning_time * row_bar * gap.turning_away;
+      there.weight = place.share * bar.weight * place.weight_by_there;
+      there.area = place.share * bar.area;
+      double amount_bar = place.share * bar.weight * place.weight_by_amount;
+      if (which == 1) {
+        const double passed_bar = share_bar * place.time.amount,
+                     ratio_bar = passed_bar * gap.passed.by_closing / gap.start_closing;
+        const int owner = gap.start.feature.feature_A >= 0 ? 0 : 1;
+        const Vec3<double> facing_bar = passed_bar * gap.passed.by_facing * gap.facing.by_normal;
+        amount_bar = share_bar * gap.passed.value;
+        there.signed_distance += passed_bar * gap.passed.by_distance;
+        there.normal_AB_W += facing_bar + ratio_bar * gap.velocity;
+        U_bar += ratio_bar * n_there;
+        start_closing_bar -= ratio_bar * place.closing / gap.start_closing;
+        memory.poses[at(motion.body[owner])].head<3>() += facing_bar.cross(n_there);
+      }
+      contacts_vjp(*detector_, memory.X_WB, {&there, 1}, step_bar, memory.there, memory.poses, geometry);
+      for (int side = 0; side < 2; ++side) {
+        // X' = (Exp(tau w) R, p + tau v)
+        const std::size_t b = at(motion.body[side]);
+        const Vec6<double> pose_bar = std::exchange(memory.poses[b], Vec6<double>::Zero());
+        const Vec3<double> turn = time * motion.V[side].head<3>();
+        state_bar.pose[b] +=
+            stack<double>(exp_so3<double>(turn).transpose() * pose_bar.head<3>(), pose_bar.tail<3>());
+        const Vec6<double> way_bar = stack<double>(
+            left_jacobian_so3<double>(turn).transpose() * pose_bar.head<3>(), pose_bar.tail<3>());
+        V_bar[side] += time * way_bar;
+        time_bar += way_bar.dot(motion.V[side]);
+      }
+      const TurningAway of_place = turning.vjp(place.turning_time * row_bar * n_there);
+      for (int side = 0; side < 2; ++side) {
+        of_turning.w[side] += of_place.w[side];
+        of_turning.arms[side] += of_place.arms[side];
+      }
+      of_turning.U += of_place.U;
+      start_closing_bar += time_bar * place.time.by_velocity + amount_bar * place.time.amount_by_velocity +
+                           turning_bar * place.time.turning_by_velocity;
+      start_bar.signed_distance += time_bar * place.time.by_distance +
+                                   amount_bar * place.time.amount_by_distance +
+                                   turning_bar * place.time.turning_by_distance;
+      start_bar.weight += place.share * bar.weight * place.weight_by_start;
+      U_bar += closing_bar * n_there;
+    }
+    U_bar += start_closing_bar * gap.start.normal_AB_W + of_turning.U;
+    start_bar.normal_AB_W = start_closing_bar * gap.velocity;
     for (int side = 0; side < 2; ++side) {
       const std::size_t b = at(motion.body[side]);
       const Vec3<double> force = side == 0 ? Vec3<double>(-U_bar) : U_bar,
                          arm = gap.start.point_W - state.X_WB[b].p,
                          arm_bar = force.cross(motion.V[side].head<3>()) + of_turning.arms[side];
       V_bar[side] += stack<double>(arm.cross(force) + of_turning.w[side], force);
-      bar.point_W += arm_bar;
+      start_bar.point_W += arm_bar;
       state_bar.pose[b].tail<3>() -= arm_bar;
       state_bar.twist[b] += V_bar[side];
       memory.X_WB[b] = state.X_WB[b];
@@ -281,8 +388,6 @@ void GapFollowing::jvp(const State& state, const MassMatrix& mass, double h,
   for (const FollowedGap& gap : gaps) {
     ContactBar& dot = contacts[at(gap.contact)];
     const Motion motion = motion_of(state, mass, h, gap.start.feature);
-    const double time = gap.time.value;
-    linearize(state, motion, gap.start.feature, time, LinearizeFor::both, memory);
     const TurningAway turning = turning_of(
         *model_, gap, motion.V, {state.X_WB[at(motion.body[0])].p, state.X_WB[at(motion.body[1])].p});
     TurningAway turning_dot;
@@ -298,38 +403,65 @@ void GapFollowing::jvp(const State& state, const MassMatrix& mass, double h,
       turning_dot.arms[side] = arm_dot;
     }
     turning_dot.U = U_dot;
-    const double start_closing_dot = dot.normal_AB_W.dot(gap.velocity) + gap.start.normal_AB_W.dot(U_dot);
-    const double start_distance_dot = dot.signed_distance,
-                 amount_dot = gap.time.amount_by_distance * start_distance_dot +
-                              gap.time.amount_by_velocity * start_closing_dot,
-                 time_dot =
-                     gap.time.by_distance * start_distance_dot + gap.time.by_velocity * start_closing_dot;
-    for (int side = 0; side < 2; ++side) {
-      const std::size_t b = at(motion.body[side]);
-      const Vec3<double> turn = time * motion.V[side].head<3>();
-      const Vec6<double> way_dot = time_dot * motion.V[side] + time * state_dot.twist[b];
-      const Vec6<double>& pose_dot = state_dot.pose[b];
-      memory.poses[b] = stack<double>(
-          exp_so3<double>(turn) * pose_dot.head<3>() + left_jacobian_so3<double>(turn) * way_dot.head<3>(),
-          pose_dot.tail<3>() + way_dot.tail<3>());
+    const Vec3<double> turned = turning.jvp(turning_dot);
+    const double start_closing_dot = dot.normal_AB_W.dot(gap.velocity) + gap.start.normal_AB_W.dot(U_dot),
+                 start_distance_dot = dot.signed_distance, start_weight_dot = dot.weight;
+    dot.signed_distance = dot.weight = dot.area = 0.0;
+    dot.normal_AB_W.setZero();
+    for (int which = 0; which < 2; ++which) {
+      const FollowedGap::Place& place = gap.places[which];
+      if (place.share == 0.0) continue;
+      const double time = place.time.value;
+      linearize(state, motion, gap.start.feature, time, LinearizeFor::both, memory);
+      const double amount_dot = place.time.amount_by_distance * start_distance_dot +
+                                place.time.amount_by_velocity * start_closing_dot,
+                   time_dot = place.time.by_distance * start_distance_dot +
+                              place.time.by_velocity * start_closing_dot;
+      for (int side = 0; side < 2; ++side) {
+        const std::size_t b = at(motion.body[side]);
+        const Vec3<double> turn = time * motion.V[side].head<3>();
+        const Vec6<double> way_dot = time_dot * motion.V[side] + time * state_dot.twist[b];
+        const Vec6<double>& pose_dot = state_dot.pose[b];
+        memory.poses[b] = stack<double>(
+            exp_so3<double>(turn) * pose_dot.head<3>() + left_jacobian_so3<double>(turn) * way_dot.head<3>(),
+            pose_dot.tail<3>() + way_dot.tail<3>());
+      }
+      ContactBar there;
+      detector_->jvp(memory.X_WB, memory.poses, memory.there, {&there, 1});
+      const Vec3<double>& n_there = memory.there.contacts[0].normal_AB_W;
+      const double closing_dot = there.normal_AB_W.dot(gap.velocity) + n_there.dot(U_dot);
+      const double turning_time_dot = 0.5 * (h * h - time * time) *
+                                          (place.time.turning_by_distance * start_distance_dot +
+                                           place.time.turning_by_velocity * start_closing_dot) -
+                                      place.time.turning * time * time_dot;
+      const double distance_dot = there.signed_distance;
+      there.signed_distance +=
+          turning_time_dot * n_there.dot(gap.turning_away) - time_dot * place.closing - time * closing_dot +
+          place.turning_time * (there.normal_AB_W.dot(gap.turning_away) + n_there.dot(turned));
+      there.weight = place.weight_by_there * there.weight + place.weight_by_start * start_weight_dot +
+                     place.weight_by_amount * amount_dot;
+      dot.signed_distance += place.share * there.signed_distance;
+      dot.normal_AB_W += place.share * there.normal_AB_W;
+      dot.weight += place.share * there.weight;
+      dot.area += place.share * there.area;
+      if (which == 1 && gap.places[0].share > 0.0) {
+        const int owner = gap.start.feature.feature_A >= 0 ? 0 : 1;
+        const Vec3<double> turn = memory.poses[at(motion.body[owner])].head<3>();
+        const Vec3<double>& by_normal = gap.facing.by_normal;
+        const double facing_dot = by_normal.dot(there.normal_AB_W) + turn.cross(by_normal).dot(n_there),
+                     ratio_dot = (closing_dot - place.closing / gap.start_closing * start_closing_dot) /
+                                 gap.start_closing,
+                     share_dot = gap.passed.value * amount_dot +
+                                 place.time.amount *
+                                     (gap.passed.by_distance * distance_dot +
+                                      gap.passed.by_closing * ratio_dot + gap.passed.by_facing * facing_dot);
+        const Contact &before = gap.places[0].there, &end = place.there;
+        dot.signed_distance += share_dot * (end.signed_distance - before.signed_distance);
+        dot.normal_AB_W += share_dot * (end.normal_AB_W - before.normal_AB_W);
+        dot.weight += share_dot * (end.weight - before.weight);
+        dot.area += share_dot * (end.area - before.area);
+      }
     }
-    ContactBar there;
-    detector_->jvp(memory.X_WB, memory.poses, memory.there, {&there, 1});
-    const double closing_dot =
-        there.normal_AB_W.dot(gap.velocity) + memory.there.contacts[0].normal_AB_W.dot(U_dot);
-    const Vec3<double>& n_there = memory.there.contacts[0].normal_AB_W;
-    const double turning_time_dot = 0.5 * (h * h - time * time) *
-                                        (gap.time.turning_by_distance * start_distance_dot +
-                                         gap.time.turning_by_velocity * start_closing_dot) -
-                                    gap.time.turning * time * time_dot;
-    dot.signed_distance =
-        there.signed_distance - time_dot * gap.closing - time * closing_dot +
-        turning_time_dot * n_there.dot(gap.turning_away) +
-        gap.turning_time * (there.normal_AB_W.dot(gap.turning_away) + n_there.dot(turning.jvp(turning_dot)));
-    dot.normal_AB_W = there.normal_AB_W;
-    dot.weight = gap.weight_by_there * there.weight + gap.weight_by_start * dot.weight +
-                 gap.weight_by_amount * amount_dot;
-    dot.area = there.area;
     for (const int body : motion.body) {
       memory.poses[at(body)].setZero();
       memory.X_WB[at(body)] = state.X_WB[at(body)];

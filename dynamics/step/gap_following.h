@@ -19,6 +19,17 @@
 ///
 /// e keeps a contact off the surface: the distance of a solid with sharp edges has kinks there, and vertices of
 /// aligned bodies would land just on them.
+///
+/// Before its plane, a vertex of a box that slides on two flush tables is nearest to the side of the second one,
+/// whose top it lies micrometres above or below; and where edges are rounded, their tangent planes lead into what comes
+/// along. So vertices on edges of their mesh that meet a convex solid, those with -m < d <= 0 too, are evaluated at
+/// the end of the step as well. The distance d_1 and u_1 = n_1.U there count with the share
+///     s = a_1 C S((d_1 + m)/(m/2)) S((u_1/u + 0.4)/0.2),   m = tau_p/20,
+///     a_1 = S(-u h/(0.003 tau_p) - 1) S(20 x) S((d + m)/(m/2)):
+/// along a straight path the distance of a convex solid is convex, so what is not below its surface at the end and
+/// still closes has not been in it. C (edge_vertices.h) says whether the vertex can touch with the normal n_1: not with
+/// that of the side of a box on which another one of the same outline comes down. The row is the mean of both
+/// places, with the shares 1 - s and s. An overlap by less than m is none, so that steps of micrometres stop nothing.
 #pragma once
 
 #include <span>
@@ -27,6 +38,7 @@
 #include "collision/manifold/contact_detector.h"
 #include "dynamics/motion/mass_matrix.h"
 #include "dynamics/rows/contact_rows.h"
+#include "dynamics/step/edge_vertices.h"
 #include "dynamics/step/step_derivatives.h"
 #include "engine/model.h"
 #include "engine/state.h"
@@ -42,22 +54,45 @@ struct FollowingTime {
   double turning = 0.0;                                       ///< b
   double turning_by_distance = 0.0, turning_by_velocity = 0.0;
 
-  /// @param d, u  [m], [m/s]; tau and a are 0 unless d > 0 and u < 0
-  /// @param band  4 tau, the d + h u from which on a contact has no share [m]
-  FollowingTime(double d, double u, double h, double tau_p, double band);
+  /// @param d, u   [m], [m/s]; tau and a are 0 unless d > 0 (-m) and u < 0
+  /// @param band   4 tau, the d + h u from which on a contact has no share [m]
+  /// @param depth  m: the end of the step and a_1; 0: tau and a [m]
+  FollowingTime(double d, double u, double h, double tau_p, double band, double depth = 0.0);
   FollowingTime() = default;
+};
+/// m, as a multiple of tau_p.
+inline constexpr double k_followed_depth = 0.05;
+
+/// s/a_1, and its derivatives with respect to d_1, u_1/u and C.
+struct PassedShare {
+  double value = 0.0, by_distance = 0.0, by_closing = 0.0, by_facing = 0.0;
+  /// @param depth  m [m]
+  PassedShare(double distance, double closing, double facing, double depth);
+  PassedShare() = default;
 };
 
 struct FollowedGap {
-  Contact start;     ///< at the start of the step
-  int contact = -1;  ///< its place in the list
-  FollowingTime time;
-  Vec3<double> velocity;      ///< U [m/s]
-  Vec3<double> turning_away;  ///< U_t [m/s^2]
-  double turning_time = 0.0;  ///< b (h^2 - tau^2)/2 [s^2]
-  double closing = 0.0;       ///< u' [m/s]
-  // The derivatives of its row's weight with respect to w', w and a.
-  double weight_by_there = 0.0, weight_by_start = 0.0, weight_by_amount = 0.0;
+  /// A place to which a contact is followed, and its row there.
+  struct Place {
+    double share = 0.0;  ///< of the contact's row; of what has none, nothing else is set but the time
+    FollowingTime time;
+    Contact there;              ///< but for the point, with distance and weight of the row
+    double turning_time = 0.0;  ///< b (h^2 - tau^2)/2 [s^2]
+    double closing = 0.0;       ///< u' [m/s]
+    // The derivatives of its row's weight with respect to w', w and a.
+    double weight_by_there = 0.0, weight_by_start = 0.0, weight_by_amount = 0.0;
+  };
+  Contact start;               ///< at the start of the step
+  int contact = -1;            ///< its place in the list
+  Vec3<double> velocity;       ///< U [m/s]
+  Vec3<double> turning_away;   ///< U_t [m/s^2]
+  double start_closing = 0.0;  ///< u [m/s]
+  Place places[2];             ///< before its plane, and at the end of the step
+  PassedShare passed;          ///< of the second place
+  VertexFacing facing;         ///< there
+
+  /// The place with the larger share.
+  [[nodiscard]] const Place& place() const { return places[places[1].share > places[0].share ? 1 : 0]; }
 };
 
 /// Memory of GapFollowing, and the contact that it followed last.
@@ -70,7 +105,7 @@ struct FollowingMemory {
 class GapFollowing {
  public:
   /// The model and the detector must outlive it.
-  GapFollowing(const Model& model, const ContactDetector& detector) : model_(&model), detector_(&detector) {}
+  GapFollowing(const Model& model, const ContactDetector& detector);
 
   /// Follows contacts of the pairs: overwrites their numbers in `contacts`, but for their points, until
   /// restore(), and `gaps`.
@@ -105,9 +140,15 @@ class GapFollowing {
   /// The contact where it is followed to: memory.there.
   void linearize(const State& state, const Motion& motion, const ContactFeature& feature, double time,
                  LinearizeFor what_for, FollowingMemory& memory) const;
+  /// The row of a gap at one of its places, without its share; leaves memory.X_WB there.
+  void evaluate(const State& state, const Motion& motion, double h, FollowedGap& gap, int place,
+                FollowingMemory& memory) const;
+  /// Whether a feature is a vertex on an edge of its mesh, at a convex solid.
+  [[nodiscard]] bool may_pass(const ContactFeature& feature) const;
 
   const Model* model_;
   const ContactDetector* detector_;
+  EdgeVertices edge_vertices_;
 };
 
 }  // namespace abut

@@ -225,7 +225,9 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepM
         const auto there = following_->poses(state, solved.mass, record.h, *gap, scratch.following);
         near_kink[i] = near_kink[i] ||
                        is_near_kink_of_shape(state.X_WB, feature, gap->start.signed_distance) ||
-                       is_near_kink_of_shape(there, feature, row.distance + gap->time.value * gap->closing);
+                       is_near_kink_of_shape(there, feature,
+                                             gap->place().there.signed_distance +
+                                                 gap->place().time.value * gap->place().closing);
       }
     }
     if (!near_kink[i]) continue;

@@ -194,22 +194,46 @@ TEST_CASE("edge_edge: a contact ends just beyond an edge, and is whole from the 
       edges.A = crossed_at(edge, pair.windows[0], pair.sine, from_start);
       return contact_of(edges).windows[0].weight;
     };
-    CAPTURE(trial, pair.sine, across, fade);
-    const double reach = k_window_reach * fade;
-    for (const double beyond : {1e-9 + reach, 2.0 * reach, fade, across}) {
-      CHECK(window_at(-beyond) == 0.0);
-      CHECK(window_at(across + beyond) == 0.0);
+    const WindowReach<double> reach(edge, edges.B);
+    CAPTURE(trial, pair.sine, across, fade, reach.at_end[0], reach.at_end[1]);
+    for (const double beyond : {1e-9, 0.1 * fade, fade, across}) {
+      CHECK(window_at(-reach.at_end[0] * fade / k_window_rate - beyond) == 0.0);
+      CHECK(window_at(across + reach.at_end[1] * fade / k_window_rate + beyond) == 0.0);
     }
     for (const double share : {0.0, 0.02, 0.2, 0.5, 0.9}) {
-      const double expected = smoothstep5(k_window_reach + share);
-      CHECK(close(window_at(share * fade), expected, 1e-8, 1e-10));
-      CHECK(close(window_at(across - share * fade), expected, 1e-8, 1e-10));
+      CHECK(
+          close(window_at(share * fade), smoothstep5(reach.at_end[0] + k_window_rate * share), 1e-8, 1e-10));
+      CHECK(close(window_at(across - share * fade), smoothstep5(reach.at_end[1] + k_window_rate * share),
+                  1e-8, 1e-10));
     }
     for (const double share : {0.0, 0.3, 0.5, 1.0})
       CHECK(close(window_at(fade + share * (across - 2.0 * fade)), 1.0, 1e-9, 0.0));
     long_edges += across > 4.0 * w;
   }
   CHECK(long_edges > 100);
+}
+
+TEST_CASE("edge_edge: what overlaps by less than a step is no contact, what ends on the same side is one",
+          "[collision][value]") {
+  // The upper edge of a table at x > 0, z < 0, along y.
+  const ConvexEdge<double> top{{0.0, -0.5, 0.0}, {0.0, 1.0, 0.0}, 1.0, {{-1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}}};
+  const double w = ContactConfig().edge_smoothing;
+  const auto weight = [&](const ConvexEdge<double>& edge) {
+    return contact_of({edge, top, {0.0, 0.0}}).weight;
+  };
+  // An upright edge of a box that comes along x, with its lower end below the top.
+  const auto upright = [&](double below) {
+    return weight({{-1e-4, 0.0, -below}, {0.0, 0.0, 1.0}, 0.3, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}});
+  };
+  for (const double below : {-0.1 * w, 0.0, 0.01 * w, 0.02 * w}) CHECK(upright(below) == 0.0);
+  CHECK(upright(0.1 * w) > 1e-4);
+  CHECK(upright(0.5 * w) > 0.1);
+  // A lower edge of a box that lies on the table, with its end beside that of the table.
+  const auto lying = [&](double beyond) {
+    return weight({{-beyond, 0.0, 1e-4}, {1.0, 0.0, 0.0}, 0.3, {{0.0, 0.0, -1.0}, {0.0, 1.0, 0.0}}});
+  };
+  for (const double beyond : {-0.05 * w, 0.0, 0.02 * w}) CHECK(lying(beyond) > 0.0);
+  CHECK(lying(-0.3 * w) == 0.0);
 }
 
 TEST_CASE("edge_edge: an edge enters a narrow wedge where its line does, and a wide one at the crossing",
@@ -251,9 +275,10 @@ TEST_CASE("edge_edge: an edge enters a narrow wedge where its line does, and a w
   CHECK(wide > 300);
 }
 
-TEST_CASE("edge_edge: edges that an edge is bevelled into have its weight in sum", "[collision][property]") {
+TEST_CASE("edge_edge: edges that an edge is bevelled into have its weight in sum, but for the reach of windows",
+          "[collision][property]") {
   Random random(9);
-  int bevels = 0;
+  int bevels = 0, at_ends = 0;
   for (int trial = 0; trial < 1000; ++trial) {
     const TwoEdges edges = crossing_edges(random);
     const EdgeEdge<double> whole = contact_of(edges);
@@ -274,10 +299,25 @@ TEST_CASE("edge_edge: edges that an edge is bevelled into have its weight in sum
       bevelled += contact_of(of_part).weight;
     }
     CAPTURE(trial, parts, whole.weight, whole.sine);
+    // Where A's ends are near, their reach depends on the faces of the other edge: between both of its bounds.
+    const EdgeWindow<double>& window = whole.windows[0];
+    const WindowReach<double> reach(edges.A, edges.B);
+    const auto with_reach = [&](double k) {
+      return whole.weight / window.weight * smoothstep5(window.from_start - reach.at_end[0] + k) *
+             smoothstep5(window.from_end - reach.at_end[1] + k);
+    };
+    const double least = with_reach(-k_least_step), most = with_reach(k_window_reach);
+    CHECK(bevelled > least - 1e-9 * whole.weight - 1e-12);
+    CHECK(bevelled < most + 1e-9 * whole.weight + 1e-12);
+    if (most - least > 1e-12 * most) {
+      ++at_ends;
+      continue;
+    }
     ++bevels;
     CHECK(close(bevelled, whole.weight, 1e-9, 1e-12));
   }
   CHECK(bevels > 300);
+  CHECK(at_ends < bevels);
 }
 
 TEST_CASE("edge_edge: the edge of a flat face and parallel edges have no weight at all",
