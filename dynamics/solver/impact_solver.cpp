@@ -245,7 +245,8 @@ void ImpactSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
   plastic_bar += (1.0 - alpha) * newton_bar;
   newton_bar *= alpha;
   law(mixture.is_narrow).vjp(problem, mixture.newton, at.law, memory.part, memory.law, bar);
-  law(mixture.is_narrow).vjp(plastic(problem), mixture.plastic, at.plastic, memory.plastic_part, memory.law, bar);
+  law(mixture.is_narrow)
+      .vjp(plastic(problem), mixture.plastic, at.plastic, memory.plastic_part, memory.law, bar);
 }
 
 void ImpactSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
@@ -258,7 +259,8 @@ void ImpactSolver::jvp(const ContactProblem& problem, const ContactSolution& sol
   if (!mixture.is_mixed) return;
   const double alpha = mixture.alpha;
   GrowableVector& plastic_dot = memory.plastic_part.velocity;
-  law(mixture.is_narrow).jvp(plastic(problem), mixture.plastic, at.plastic, dot, memory.law, memory.plastic_part);
+  law(mixture.is_narrow)
+      .jvp(plastic(problem), mixture.plastic, at.plastic, dot, memory.law, memory.plastic_part);
   solution_dot.velocity = alpha * solution_dot.velocity + (1.0 - alpha) * plastic_dot;
   if (!(alpha > 0.0 && alpha < 1.0)) return;
   memory.difference = mixture.newton.velocity - mixture.plastic.velocity;

@@ -385,7 +385,8 @@ class ImpactPhases::Run {
     const auto of_event = [&]() -> const PhasePair& { return m.pairs[at(event.pairs[k])]; };
     for (const ContactPair& pair : manifold.pairs) {
       // Both in the order of the event or, of a start, whose manifold may have other pairs, of their bodies.
-      while (k < event.pairs.size() && (event.is_start ? is_before(of_event(), pair) : !is_of(of_event(), pair)))
+      while (k < event.pairs.size() &&
+             (event.is_start ? is_before(of_event(), pair) : !is_of(of_event(), pair)))
         ++k;
       if (k == event.pairs.size()) break;
       if (is_of(of_event(), pair) && takes(event.pairs[k])) m.contact_pairs.push_back(pair);

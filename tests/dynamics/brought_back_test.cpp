@@ -60,8 +60,9 @@ TEST_CASE("ImpactPhases: a blow of 100 : 1 in steps of 10 ms leaves no overlap a
   }
 }
 
-TEST_CASE("ImpactPhases: a light box that has bounced dozens of times under a heavy one does not come into the floor",
-          "[dynamics][property]") {
+TEST_CASE(
+    "ImpactPhases: a light box that bounces dozens of times under a heavy one does not come into the floor",
+    "[dynamics][property]") {
   // In one of the steps the box hits the floor and the heavy one in turn, some forty times each.
   const auto [seed, restitution] = GENERATE(std::pair(32, 0.3), std::pair(37, 0.8));
   const test::WatchedRun run = test::watch(heavy_blow(seed, restitution), test::config_with_step(k_blow_step),
