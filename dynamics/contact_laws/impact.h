@@ -18,8 +18,9 @@
 /// 0 and exactly so at resting speeds. Contacts that approach more slowly than g h/50 are left to the rest of
 /// the next step; how much the others count says
 ///     psi = S(-u_c/(g h) - (1 + n)/50) S((h - t)/(h/10)),
-/// n being 0 of a contact that was open, else how often its pair has closed just before: what impacts do not keep
-/// from approaching, as a body between others that it overlaps, does not close again and again.
+/// n being 0 of a contact that was open, else how often its pair has closed just before, at most 12: what
+/// impacts do not keep from approaching, as a body between others that it overlaps, does not close again and
+/// again.
 /// Signs as in smooth_coulomb.h.
 ///
 /// The impacts of a pair of bodies act together, when the first of them closes, but smoothly so: at the root t of

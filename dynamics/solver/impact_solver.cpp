@@ -13,6 +13,7 @@ struct Mixture {
   double alpha = 1.0;
   bool is_mixed = false;             ///< else the solution is that of the law
   bool is_bound_by_plastic = false;  ///< the bound is the energy of plastic impacts, not that before
+  bool is_narrow = false;            ///< the law of both
   bool is_near_kink = false;         ///< energy nearly rises, or hardly does
 
   void mix(ContactSolution& out) const {
@@ -83,6 +84,9 @@ struct ImpactLinearization final : SolutionLinearization {
   }
 };
 
+/// A contact that is not hit and takes part.
+bool answers(const ContactRow& row) { return !row.hits && row.answers > 0.0; }
+
 bool is_near_kink(double relative_gain) {
   constexpr double k_near = 1e-4, k_conserved = 1e-7;  // what conserves energy does so nearby, too
   return std::abs(relative_gain) < k_near && std::abs(relative_gain) > k_conserved;
@@ -91,22 +95,26 @@ bool is_near_kink(double relative_gain) {
 }  // namespace
 
 ImpactSolver::ImpactSolver(const StepConfig& config, double acceleration_scale)
-    : is_bounded_(config.passive_impacts) {
+    : is_bounded_(config.passive_impacts), is_always_narrow_(config.law == ContactLaw::lcp) {
   NewtonConstants constants;
   constants.secant_iterations = 1;  // a blow multiplies what resting contacts bear
+  constexpr double k_narrow = 0.25;
   for (const double near_rigid : {1e-2, 1e-3, 1e-4, 1e-5}) {
     laws_.emplace_back(config, acceleration_scale, SmoothCoulombSolver::Without::push_out, constants);
     laws_.back().set_near_rigid(near_rigid);
+    narrow_laws_.push_back(laws_.back());
+    narrow_laws_.back().set_narrower(k_narrow);
+    if (is_always_narrow_) laws_.back() = narrow_laws_.back();
   }
 }
 
-void ImpactSolver::solve_law(const ContactProblem& problem, SmoothCoulombMemory& memory,
-                             ContactSolution& solution) const {
-  law().solve(problem, memory, solution);
+void ImpactSolver::solve_law(const Laws& laws, const ContactProblem& problem, SmoothCoulombMemory& memory,
+                             ContactSolution& solution) {
+  laws.back().solve(problem, memory, solution);
   if (solution.converged) return;
   GrowableVector from = problem.v_start;
   int iterations = solution.iterations;
-  for (const SmoothCoulombSolver& law : laws_) {
+  for (const SmoothCoulombSolver& law : laws) {
     ContactProblem softer{problem.mass, problem.rows, from, problem.v_free, problem.h, problem.joints};
     softer.v_lead = problem.v_lead;
     softer.impacts_are_plastic = problem.impacts_are_plastic;
@@ -121,18 +129,36 @@ void ImpactSolver::solve_law(const ContactProblem& problem, SmoothCoulombMemory&
 void ImpactSolver::find_mixture(const ContactProblem& problem, ImpactMemory& memory) const {
   constexpr double k_rounding = 1e-9;  // of the energy
   Mixture& mixture = memory.mixture;
-  mixture.is_mixed = mixture.is_near_kink = false;
+  mixture.is_mixed = mixture.is_near_kink = mixture.is_narrow = false;
   const auto energy = [&](const GrowableVector& v) {
     return kinetic_energy(problem, v, memory.velocity, memory.momentum);
   };
-  const double before = energy(problem.v_start), after = energy(mixture.newton.velocity);
+  const double before = energy(problem.v_start);
+  double after = energy(mixture.newton.velocity);
   if (!(before > 0.0) || !mixture.newton.converged) return;
   const double gain = after / before - 1.0;
   mixture.is_near_kink = is_near_kink(gain);
   mixture.is_mixed = gain > k_rounding;
   if (!mixture.is_mixed) return;
-  solve_law(plastic(problem), memory.law, mixture.plastic);
-  const double of_plastic = energy(mixture.plastic.velocity), bound = std::max(before, of_plastic);
+  solve_law(laws_, plastic(problem), memory.law, mixture.plastic);
+  double of_plastic = energy(mixture.plastic.velocity);
+  const bool may_narrow =
+      !is_always_narrow_ && std::any_of(problem.rows.rows.begin(), problem.rows.rows.end(), answers);
+  if (may_narrow) mixture.is_near_kink |= is_near_kink(of_plastic / before - 1.0);
+  if (may_narrow && of_plastic > before * (1.0 + k_rounding)) {
+    const int iterations = mixture.newton.iterations + mixture.plastic.iterations;
+    const auto solve_both = [&](const Laws& laws) {
+      solve_law(laws, problem, memory.law, mixture.newton);
+      solve_law(laws, plastic(problem), memory.law, mixture.plastic);
+      return mixture.newton.converged && mixture.plastic.converged;
+    };
+    mixture.is_narrow = solve_both(narrow_laws_);
+    if (!mixture.is_narrow) (void)solve_both(laws_);
+    mixture.newton.iterations += iterations;
+    after = energy(mixture.newton.velocity);
+    of_plastic = energy(mixture.plastic.velocity);
+  }
+  const double bound = std::max(before, of_plastic);
   mixture.is_bound_by_plastic = of_plastic > before;
   mixture.alpha = 1.0;
   if (after <= bound * (1.0 + k_rounding)) return;
@@ -160,8 +186,8 @@ void ImpactSolver::solve(const ContactProblem& problem, SolverMemory& any_memory
                          ContactSolution& solution) const {
   auto& memory = static_cast<ImpactMemory&>(any_memory);
   Mixture& mixture = memory.mixture;
-  solve_law(problem, memory.law, mixture.newton);
-  mixture.is_mixed = mixture.is_near_kink = false;
+  solve_law(laws_, problem, memory.law, mixture.newton);
+  mixture.is_mixed = mixture.is_near_kink = mixture.is_narrow = false;
   if (is_bounded_ && !has_work_of_its_own(problem.rows, problem.joints)) find_mixture(problem, memory);
   if (mixture.is_mixed) {
     mixture.mix(solution);
@@ -180,9 +206,10 @@ bool ImpactSolver::linearize(const ContactProblem& problem, const ContactSolutio
   auto& memory = static_cast<ImpactMemory&>(any_memory);
   auto& at = static_cast<ImpactLinearization&>(linearization);
   at.mixture = memory.mixture;
-  if (!law().linearize(problem, at.mixture.newton, what_for, memory.law, at.law)) return false;
+  const SmoothCoulombSolver& used = law(at.mixture.is_narrow);
+  if (!used.linearize(problem, at.mixture.newton, what_for, memory.law, at.law)) return false;
   return !at.mixture.is_mixed ||
-         law().linearize(plastic(problem), at.mixture.plastic, what_for, memory.law, at.plastic);
+         used.linearize(plastic(problem), at.mixture.plastic, what_for, memory.law, at.plastic);
 }
 
 // With F = E(v) - bound: dalpha = -dF/(dF/dalpha).
@@ -194,7 +221,7 @@ void ImpactSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
   auto& memory = static_cast<ImpactMemory&>(any_memory);
   const Mixture& mixture = at.mixture;
   if (!mixture.is_mixed) {
-    law().vjp(problem, mixture.newton, at.law, solution_bar, memory.law, bar);
+    law(mixture.is_narrow).vjp(problem, mixture.newton, at.law, solution_bar, memory.law, bar);
     return;
   }
   const double alpha = mixture.alpha;
@@ -217,8 +244,9 @@ void ImpactSolver::vjp(const ContactProblem& problem, const ContactSolution& sol
   }
   plastic_bar += (1.0 - alpha) * newton_bar;
   newton_bar *= alpha;
-  law().vjp(problem, mixture.newton, at.law, memory.part, memory.law, bar);
-  law().vjp(plastic(problem), mixture.plastic, at.plastic, memory.plastic_part, memory.law, bar);
+  law(mixture.is_narrow).vjp(problem, mixture.newton, at.law, memory.part, memory.law, bar);
+  law(mixture.is_narrow)
+      .vjp(plastic(problem), mixture.plastic, at.plastic, memory.plastic_part, memory.law, bar);
 }
 
 void ImpactSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
@@ -227,11 +255,12 @@ void ImpactSolver::jvp(const ContactProblem& problem, const ContactSolution& sol
   const auto& at = static_cast<const ImpactLinearization&>(linearization);
   auto& memory = static_cast<ImpactMemory&>(any_memory);
   const Mixture& mixture = at.mixture;
-  law().jvp(problem, mixture.newton, at.law, dot, memory.law, solution_dot);
+  law(mixture.is_narrow).jvp(problem, mixture.newton, at.law, dot, memory.law, solution_dot);
   if (!mixture.is_mixed) return;
   const double alpha = mixture.alpha;
   GrowableVector& plastic_dot = memory.plastic_part.velocity;
-  law().jvp(plastic(problem), mixture.plastic, at.plastic, dot, memory.law, memory.plastic_part);
+  law(mixture.is_narrow)
+      .jvp(plastic(problem), mixture.plastic, at.plastic, dot, memory.law, memory.plastic_part);
   solution_dot.velocity = alpha * solution_dot.velocity + (1.0 - alpha) * plastic_dot;
   if (!(alpha > 0.0 && alpha < 1.0)) return;
   memory.difference = mixture.newton.velocity - mixture.plastic.velocity;
@@ -253,9 +282,9 @@ void ImpactSolver::impulses(const ContactProblem& problem, const ContactSolution
   const Mixture& mixture = memory.mixture;
   ContactSolution again;
   solve(problem, any_memory, again);
-  law().impulses(problem, mixture.newton, memory.law, impulses);
+  law(mixture.is_narrow).impulses(problem, mixture.newton, memory.law, impulses);
   if (!mixture.is_mixed) return;
-  law().impulses(plastic(problem), mixture.plastic, memory.law, memory.plastic_impulses);
+  law(mixture.is_narrow).impulses(plastic(problem), mixture.plastic, memory.law, memory.plastic_impulses);
   for (std::size_t i = 0; i < impulses.size(); ++i)
     impulses[i] = mixture.alpha * impulses[i] + (1.0 - mixture.alpha) * memory.plastic_impulses[i];
 }

@@ -50,6 +50,8 @@ class SmoothCoulombSolver final : public ContactSolver {
   [[nodiscard]] const smooth_coulomb::Settings& settings() const { return settings_; }
   /// Another compliance of nearly rigid contacts, in place of the config's beta^2/(4 pi^2) [-].
   void set_near_rigid(double near_rigid) { settings_.near_rigid = near_rigid; }
+  /// Makes the law of normal impulses narrower, tau_v in its foot and in its target.
+  void set_narrower(double factor) { settings_.velocity_smoothing *= factor; }
 
  private:
   [[nodiscard]] smooth_coulomb::Settings settings_of(const ContactProblem& problem) const;

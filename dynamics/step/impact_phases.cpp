@@ -164,10 +164,11 @@ Vec6<double> ImpactPhases::way_of(const PhasesStart& start, const PhaseEvent& ev
   return event.time * fixed_twist(*model_, start.state, start.h, body);
 }
 
-void ImpactPhases::set_poses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory) const {
+void ImpactPhases::set_poses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory,
+                             std::size_t first) const {
   int last = -1;  // of a stack's pairs one body is also the other's of the pair before
-  for (const int p : event.pairs) {
-    const PhasePair& pair = memory.pairs[at(p)];
+  for (std::size_t k = first; k < event.pairs.size(); ++k) {
+    const PhasePair& pair = memory.pairs[at(event.pairs[k])];
     for (const int body : {pair.body_A, pair.body_B}) {
       if (body == last) continue;
       memory.state.X_WB[at(body)] =

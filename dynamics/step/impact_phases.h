@@ -141,6 +141,7 @@ struct PhasesMemory {
   ManifoldLinearization contacts;
   DetectorScratch detector;
   ContactManifold manifold;
+  ContactManifold added;  ///< pairs that are evaluated after those of the manifold, at the same poses
   std::vector<CandidatePair> candidates;
   std::vector<ContactPair> contact_pairs;
   DisjointSets sets;  ///< of slots
@@ -248,8 +249,9 @@ class ImpactPhases {
   void impulses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory,
                 std::vector<Vec3<double>>& impulses) const;
 
-  /// Puts the bodies of the event's pairs where it finds them: memory.state.
-  void set_poses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory) const;
+  /// Puts the bodies of the event's pairs, from the pair `first` on, where it finds them: memory.state.
+  void set_poses(const PhasesStart& start, const PhaseEvent& event, PhasesMemory& memory,
+                 std::size_t first = 0) const;
 
  private:
   static constexpr double k_near_time = 1e-3;  ///< of the step, between events that may change their order

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "dynamics/solver/work.h"
 #include "dynamics/step/impact_phases.h"
-#include "engine/lie.h"
+#include "dynamics/step/phase_energy.h"
 
 namespace abut {
 namespace {
@@ -58,7 +57,7 @@ class ImpactPhases::Run {
       const int impacts = m.impacts;
       run_group(group, 1.0);
       for (const double share : k_less_restitution) {
-        if (!phases_.is_bounded_ || !gains_energy(group, first)) break;
+        if (!phases_.is_bounded_ || !gains_energy(start_, settings_, m, group, first)) break;
         m.event_count = first;
         m.impacts = impacts;
         start_again(group);
@@ -120,42 +119,6 @@ class ImpactPhases::Run {
     }
   }
 
-  /// Whether the bodies of a group end with more energy than v_0 would leave them, though none of their
-  /// impacts adds any: velocities are constant in a phase, and a slender body that turns far in it does
-  /// not keep the energy of its rotation. Not asked of groups that have work of their own.
-  [[nodiscard]] bool gains_energy(int group, std::size_t first) const {
-    constexpr double k_most = 1e-4;
-    const PhasesMemory& m = memory_;
-    for (std::size_t k = first; k < m.event_count; ++k) {
-      if (has_work_of_its_own(m.events[k].rows_after, m.events[k].joints)) return false;
-    }
-    const double h = start_.h, lead = settings_.lead(h);
-    double gain = 0.0, before = 0.0;
-    for (int s = 0; s < start_.mass.slot_count(); ++s) {
-      if (m.group_of_slot[at(s)] != group) continue;
-      const auto part = [&](const GrowableVector& v, int k) -> Vec3<double> {
-        return v.segment<3>(6 * s + k);
-      };
-      const Vec3<double> w_free = part(start_.free.v_free, 0), w_rest = part(start_.v_rest, 0),
-                         v_rest = part(start_.v_rest, 3), w = part(m.velocity, 0), v = part(m.velocity, 3),
-                         a = part(m.acceleration, 3), turn = h * w + part(m.displacement, 0),
-                         later = (h + start_.lag) * (v - v_rest) + part(m.displacement, 3);
-      const Mat3<double>&I = start_.mass.inertia_W(s), &I_inverse = start_.mass.inverse_inertia_W(s);
-      const auto turned = [](const Mat3<double>& of, const Vec3<double>& by, const Vec3<double>& x) {
-        const Mat3<double> Q = exp_so3<double>(by);
-        return Vec3<double>(Q * (of * (Q.transpose() * x)));
-      };
-      const Vec3<double> L_free = turned(I, 0.5 * h * w_free, w_free),
-                         L_rest = L_free + I * (w_rest - w_free), L = L_free + I * (w - w_free);
-      const double of_turning = 0.5 * L_rest.dot(turned(I_inverse, h * w_rest, L_rest)),
-                   of_motion = 0.5 * start_.mass.mass(s) * (v_rest + lead * a).squaredNorm();
-      before += of_turning + of_motion;
-      gain += 0.5 * L.dot(turned(I_inverse, turn, L)) - of_turning +
-              start_.mass.mass(s) * (0.5 * (v + lead * a).squaredNorm() - a.dot(later)) - of_motion;
-    }
-    return gain > k_most * before;
-  }
-
   /// @param restitution_share  of that of its pairs
   void run_group(int group, double restitution_share) {
     PhasesMemory& m = memory_;
@@ -208,6 +171,7 @@ class ImpactPhases::Run {
         ++looks;
         continue;
       }
+      const bool has_looked = event.is_look;
       PhaseEvent& impact = linearizes_ && closes == Closes::now ? impact_of_look() : event;
       impact.is_look = false;
       impact.past.clear();
@@ -215,7 +179,7 @@ class ImpactPhases::Run {
       since = time;
       last_impact = static_cast<int>(m.event_count) - 1;
       choose_parts(impact);
-      evaluate(impact);
+      evaluate(impact, has_looked ? impact.closing.size() : 0);
       make_impact_rows(impact);
       count_closings(impact);
       resolve(impact);
@@ -301,10 +265,11 @@ class ImpactPhases::Run {
       }
       for (const JointGroup& joint : start_.joints.groups) spread(joint.slot_A, joint.slot_B);
     }
-    event.pairs.clear();
+    event.pairs = event.closing;  // which a look may have evaluated
     for (int p = 0; p < static_cast<int>(m.pairs.size()); ++p) {
       const PhasePair& pair = m.pairs[at(p)];
-      if (pair.group == event.group && (is_in(pair.slot_A) || is_in(pair.slot_B))) event.pairs.push_back(p);
+      if (pair.group != event.group || m.is_closing[at(p)] != 0) continue;
+      if (is_in(pair.slot_A) || is_in(pair.slot_B)) event.pairs.push_back(p);
     }
     event.joints.clear();
     event.joint_groups.clear();
@@ -328,7 +293,7 @@ class ImpactPhases::Run {
     return time - pair.last_closing < k_soon * start_.h ? pair.closings : 0;
   }
   [[nodiscard]] PairPast past_of(const PhasePair& pair, double time) const {
-    return {pair.since, closings_before(pair, time)};
+    return {pair.since, std::min(closings_before(pair, time), k_closings)};
   }
   /// An impact at the time and poses of the last event, a look that found its pair to close then. Its time
   /// depends on what was seen there, not only on what was foreseen: gaps of curved bodies that turn are not
@@ -372,19 +337,42 @@ class ImpactPhases::Run {
   }
   [[nodiscard]] bool is_in(int slot) const { return slot >= 0 && memory_.takes_part[at(slot)] != 0; }
 
-  /// The contacts of the event's pairs at the poses of its time: memory.manifold.
-  void evaluate(PhaseEvent& event) {
+  /// The contacts of the event's pairs at the poses of its time: memory.manifold, which has those of the first
+  /// `evaluated` pairs already.
+  void evaluate(PhaseEvent& event, std::size_t evaluated = 0) {
     PhasesMemory& m = memory_;
     event.way = m.way;
-    phases_.set_poses(start_, event, m);
-    has_moved_ = true;
-    m.candidates.clear();
-    for (const int p : event.pairs)
-      m.candidates.push_back({m.pairs[at(p)].body_A, m.pairs[at(p)].body_B, m.pairs[at(p)].margin});
-    phases_.detector_->detect_pairs(m.state.X_WB, m.candidates, m.detector, m.manifold);
+    if (evaluated < event.pairs.size()) {
+      phases_.set_poses(start_, event, m, evaluated);
+      has_moved_ = true;
+      m.candidates.clear();
+      for (std::size_t k = evaluated; k < event.pairs.size(); ++k) {
+        const PhasePair& pair = m.pairs[at(event.pairs[k])];
+        m.candidates.push_back({pair.body_A, pair.body_B, pair.margin});
+      }
+      ContactManifold& found = evaluated == 0 ? m.manifold : m.added;
+      phases_.detector_->detect_pairs(m.state.X_WB, m.candidates, m.detector, found);
+      if (evaluated > 0) append_added();
+    }
     event.features.clear();
     for (std::size_t i = 0; linearizes_ && i < m.manifold.contacts.size(); ++i)
       event.features.push_back(m.manifold.contacts.feature(i));
+  }
+  void append_added() {
+    ContactManifold& manifold = memory_.manifold;
+    const int offset = static_cast<int>(manifold.contacts.size());
+    for (const Contact& contact : memory_.added.contacts) manifold.contacts.push_back(contact);
+    for (ContactPair pair : memory_.added.pairs) {
+      pair.begin += offset;
+      pair.end += offset;
+      manifold.pairs.push_back(pair);
+    }
+  }
+  [[nodiscard]] static bool is_before(const PhasePair& a, const ContactPair& b) {
+    return a.body_A != b.body_A ? a.body_A < b.body_A : a.body_B < b.body_B;
+  }
+  [[nodiscard]] static bool is_of(const PhasePair& a, const ContactPair& b) {
+    return a.body_A == b.body_A && a.body_B == b.body_B;
   }
 
   /// Rows of the event's pairs that `takes` says, with the velocities of the state.
@@ -394,18 +382,17 @@ class ImpactPhases::Run {
     const ContactManifold& manifold = event.is_start && manifold_ != nullptr ? *manifold_ : m.manifold;
     m.contact_pairs.clear();
     std::size_t k = 0;
-    for (const ContactPair& pair : manifold.pairs) {  // both in the order of their bodies
-      while (k < event.pairs.size() && is_before(m.pairs[at(event.pairs[k])], pair)) ++k;
+    const auto of_event = [&]() -> const PhasePair& { return m.pairs[at(event.pairs[k])]; };
+    for (const ContactPair& pair : manifold.pairs) {
+      // Both in the order of the event or, of a start, whose manifold may have other pairs, of their bodies.
+      while (k < event.pairs.size() &&
+             (event.is_start ? is_before(of_event(), pair) : !is_of(of_event(), pair)))
+        ++k;
       if (k == event.pairs.size()) break;
-      const PhasePair& of_event = m.pairs[at(event.pairs[k])];
-      if (of_event.body_A == pair.body_A && of_event.body_B == pair.body_B && takes(event.pairs[k]))
-        m.contact_pairs.push_back(pair);
+      if (is_of(of_event(), pair) && takes(event.pairs[k])) m.contact_pairs.push_back(pair);
     }
     make_rows(*phases_.model_, start_.mass, m.state, manifold.contacts, m.contact_pairs,
               phases_.row_settings(start_.h), rows);
-  }
-  [[nodiscard]] static bool is_before(const PhasePair& a, const ContactPair& b) {
-    return a.body_A != b.body_A ? a.body_A < b.body_A : a.body_B < b.body_B;
   }
 
   /// The rows that may take part in the impact.

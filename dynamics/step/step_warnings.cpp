@@ -125,7 +125,7 @@ void find_step_warnings(const Model& model, const StepConfig& config, double acc
   }
   for (std::size_t k = 0; scratch.solved.has_impacts && k < scratch.phases.event_count; ++k) {
     const PhaseEvent& event = scratch.phases.events[k];
-    if (!event.is_start) warn_of_lost_restitution(scratch.solved.mass, event, report);
+    if (event.has_impact()) warn_of_lost_restitution(scratch.solved.mass, event, report);
   }
   for (const ContactPair& pair : scratch.manifold.pairs) {
     if (pair.left_out >= k_left_out)

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
@@ -57,6 +58,18 @@ TEST_CASE("ImpactPhases: a blow of 100 : 1 in steps of 10 ms leaves no overlap a
     CHECK(run.jump <= 1e-12);
     CHECK(run.energy_gain() <= 1e-4 * run.start_energy);
   }
+}
+
+TEST_CASE(
+    "ImpactPhases: a light box that bounces dozens of times under a heavy one does not come into the floor",
+    "[dynamics][property]") {
+  // In one of the steps the box hits the floor and the heavy one in turn, some forty times each.
+  const auto [seed, restitution] = GENERATE(std::pair(32, 0.3), std::pair(37, 0.8));
+  const test::WatchedRun run = test::watch(heavy_blow(seed, restitution), test::config_with_step(k_blow_step),
+                                           static_cast<int>(k_blow_seconds / k_blow_step));
+  CAPTURE(seed, restitution, run.overlap);
+  CHECK(run.status == StepStatus::ok);
+  CHECK(run.overlap <= 0.5e-3);
 }
 
 TEST_CASE("ImpactPhases: adjoint and JVP agree with differences through steps that bring contacts back",

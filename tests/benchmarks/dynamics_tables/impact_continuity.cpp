@@ -27,7 +27,8 @@ struct Impact {
   std::vector<std::pair<int, int>> pairs;
   std::vector<int> bodies;
   int step = 0;
-  bool is_bounded = false, is_repeated = false, is_last = false;
+  double restitution_share = 1.0;  ///< that the bound of energy of its group leaves
+  bool is_repeated = false, is_last = false;
 
   [[nodiscard]] bool closes(const std::pair<int, int>& pair) const {
     return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
@@ -37,7 +38,7 @@ struct Impact {
       return std::find(other.bodies.begin(), other.bodies.end(), body) != other.bodies.end();
     });
   }
-  [[nodiscard]] auto flags() const { return std::tie(is_last, is_bounded, step, is_repeated); }
+  [[nodiscard]] auto flags() const { return std::tie(is_last, restitution_share, step, is_repeated); }
 };
 
 struct Outcome {
@@ -57,7 +58,7 @@ Outcome outcome_of(const TestScene& scene, const State& start, const StepConfig&
                  for (std::size_t k = 0; step.impacts > 0 && k < phases.event_count; ++k) {
                    const PhaseEvent& event = phases.events[k];
                    if (!event.has_impact()) continue;
-                   Impact impact{{}, {}, index, event.restitution_share < 1.0, event.is_repeated, event.is_last};
+                   Impact impact{{}, {}, index, event.restitution_share, event.is_repeated, event.is_last};
                    for (const int p : event.closing)
                      impact.pairs.emplace_back(phases.pairs[at(p)].body_A, phases.pairs[at(p)].body_B);
                    for (const RowPair& pair : event.rows.pairs) {
@@ -103,7 +104,7 @@ std::string cause_of(const Outcome& a, const Outcome& b) {
   if (k == common) return "an impact more or less";
   const Impact &x = a.impacts[k], &y = b.impacts[k];
   if (x.is_last != y.is_last) return "impacts cut short";
-  if (x.is_bounded != y.is_bounded) return "bound of a group";
+  if (x.restitution_share != y.restitution_share) return "bound of a group";
   if (x.pairs == y.pairs)
     return x.step != y.step ? "an impact passes from one step to the next" : "repeated closings";
   if (!close_later(a, b, k) || !close_later(b, a, k)) return "an impact more or less";
