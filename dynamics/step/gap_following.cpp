@@ -211,7 +211,8 @@ void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowS
                  depth = k_followed_depth * tau_p;
     double fastest = (motion.V[1] - motion.V[0]).tail<3>().norm();  // at most, of -u
     for (int side = 0; side < 2; ++side) {
-      const double spin = motion.V[side].head<3>().norm();  // 0 of what reaches without end, for the most part
+      const double spin =
+          motion.V[side].head<3>().norm();  // 0 of what reaches without end, for the most part
       if (spin > 0.0) fastest += spin * (detector_->reach(motion.body[side]) + band);
     }
     if (!(fastest * h > k_slow * k_rest * tau_p)) continue;

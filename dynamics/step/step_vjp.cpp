@@ -186,8 +186,8 @@ bool Stepper::is_near_kink_of_shape(std::span<const Pose<double>> X_WB, const Co
   if (signed_distance + body.contact_radius > k_on_surface * body.size && !has_kinks_outside(sdf))
     return false;
   const Vec3<double> x_W =
-      X_WB[owner] * Vec3<double>(body.contact_points.col(
-                         std::max(feature.feature_A, feature.feature_B) % body.contact_points.cols()));
+      X_WB[owner] * Vec3<double>(body.contact_points.col(std::max(feature.feature_A, feature.feature_B) %
+                                                         body.contact_points.cols()));
   return is_near_kink(sdf, inverse_point<double>(X_WB[solid], x_W));
 }
 

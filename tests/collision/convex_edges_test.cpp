@@ -275,8 +275,9 @@ TEST_CASE("edge_edge: an edge enters a narrow wedge where its line does, and a w
   CHECK(wide > 300);
 }
 
-TEST_CASE("edge_edge: edges that an edge is bevelled into have its weight in sum, but for the reach of windows",
-          "[collision][property]") {
+TEST_CASE(
+    "edge_edge: edges that an edge is bevelled into have its weight in sum, but for the reach of windows",
+    "[collision][property]") {
   Random random(9);
   int bevels = 0, at_ends = 0;
   for (int trial = 0; trial < 1000; ++trial) {

@@ -13,6 +13,7 @@
 #include "engine/random.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/samples.h"
 #include "tests/support/scenes.h"
 
 namespace abut::test {
@@ -179,13 +180,13 @@ TEST_CASE("slid vertices: detect() agrees with linearize(), JVP with differences
 
 TEST_CASE(
     "slid vertices: derivatives by shape, pose of the primitive and contact points agree with differences",
-    "[collision][derivative]") {
+    "[collision][derivative][nightly]") {
   int compared = 0, slid = 0, disagreements = 0;
   for (const SlidPair& pair : slid_pairs()) {
     // Detectors of bodies of many primitives or points take long to make.
     const bool is_slow = std::max(pair.A.shape.primitives.size(), pair.B.shape.primitives.size()) > 1 ||
                          pair.name.starts_with("cloud");
-    const int most = is_slow ? 8 : 40;
+    const int most = samples(is_slow ? 8 : 40);
     int of_pair = 0;
     for (std::uint64_t seed = 1; seed <= 6 && of_pair < most; ++seed) {
       Random random(seed);
@@ -265,7 +266,7 @@ TEST_CASE(
     }
   }
   CAPTURE(compared, slid, disagreements);
-  CHECK(slid >= 200);
+  CHECK(slid >= samples(200));
   CHECK(disagreements <= compared / 10);
 }
 
