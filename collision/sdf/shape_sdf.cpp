@@ -6,6 +6,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "collision/sdf/cutter_ends.h"
 #include "collision/sdf/padded_polygon_vjp.h"
 #include "collision/sdf/parameter_vjp.h"
 #include "engine/check.h"
@@ -199,6 +200,20 @@ Extent extent_of(const Primitive& primitive, double tau, DistanceMode mode) {
   return extent;
 }
 
+/// How far a cutter goes on where it leaves what is added: up to the size of all, to a power of two, so that it
+/// does not change with every parameter.
+EndExtensions extensions_of(const Primitive& cutter, std::span<const Obstacle> obstacles, double tau) {
+  constexpr double k_margin = 8.0;  // smoothings: exp(-8) of them is what the surface may move by
+  Eigen::AlignedBox3d all = extent_of(cutter, tau, DistanceMode::taubin).box;
+  double rounding = tau;
+  if (cutter.kind == PrimitiveKind::cone) rounding = std::max(rounding, cutter.parameters[3]);
+  for (const Obstacle& obstacle : obstacles)
+    if (obstacle.box.sizes().allFinite()) all.extend(obstacle.box);
+  const double size = all.sizes().norm();
+  if (!std::isfinite(size)) return {};
+  return open_ends(cutter, obstacles, std::exp2(std::ceil(std::log2(size))), k_margin * rounding);
+}
+
 /// Of the other two ways from a gauge to a distance, forwards.
 void superquadric_parameter_vjp(const Primitive& primitive, const Shape& shape, const SampleBar<double>& at,
                                 std::array<double, 5>& bar) {
@@ -247,12 +262,25 @@ ShapeSdf::ShapeSdf(const Shape& shape) : shape_(shape) {
     }
     if (operation == PrimitiveOperation::add) added_ = static_cast<int>(order_.size());
   }
+  std::vector<Obstacle> obstacles;
   for (const int i : order_) {
     const Primitive& primitive = shape.primitives[static_cast<std::size_t>(i)];
-    prepared_double_.emplace_back(primitive, parameters_as<double>(primitive), shape.union_smoothing);
-    prepared_float_.emplace_back(primitive, parameters_as<float>(primitive), shape.union_smoothing);
-    const Extent extent = extent_of(primitive, shape.union_smoothing, shape.distance_mode);
+    const bool is_added = primitive.operation == PrimitiveOperation::add;
+    extensions_.push_back(is_added ? EndExtensions{}
+                                   : extensions_of(primitive, obstacles, shape.union_smoothing));
+    const Primitive longer = lengthened(primitive, extensions_.back());
+    prepared_double_.emplace_back(longer, parameters_as<double>(longer), shape.union_smoothing);
+    prepared_float_.emplace_back(longer, parameters_as<float>(longer), shape.union_smoothing);
+    const Extent extent = extent_of(longer, shape.union_smoothing, shape.distance_mode);
     boxes_.push_back(extent.box);
+    if (is_added) {
+      obstacles.push_back(
+          {extent.box, extent.ratio, [this, k = prepared_double_.size() - 1](const Vec3<double>& x_B) {
+             return primitive_sample<SdfOrder::distance, double>(prepared_double_[k], shape_.distance_mode,
+                                                                 x_B)
+                 .distance;
+           }});
+    }
     const double reach = primitive.values.empty() ? 0.0 : extent.box.sizes().norm();
     rounding_ = std::max(rounding_, 16.0 * (primitive.X_BP.p.norm() + primitive.parameters[0] +
                                             primitive.parameters[1] + primitive.parameters[2] + reach));
@@ -394,20 +422,23 @@ void ShapeSdf::primitive_vjp(const Vec3<double>& x_B, std::size_t i, const SdfSa
     return;
   }
   const SampleBar<double> at{x_B, sample.distance, sample.normal, distance_bar, normal_bar, y_bar};
+  std::array<double, 5> parameters_bar{};  // of the longer primitive
   std::visit(
       [&](const auto& solid) {
         using Solid = std::remove_cvref_t<decltype(solid)>;
         if constexpr (std::is_same_v<Solid, Superquadric<double>>) {
           if (shape_.distance_mode == DistanceMode::taubin) {
-            abut::parameter_vjp(solid, at, bar[original].parameters);
+            abut::parameter_vjp(solid, at, parameters_bar);
           } else {
-            superquadric_parameter_vjp(primitive, shape_, at, bar[original].parameters);
+            superquadric_parameter_vjp(primitive, shape_, at, parameters_bar);
           }
         } else if constexpr (k_has_parameter_vjp<Solid>) {
-          abut::parameter_vjp(solid, at, bar[original].parameters);
+          abut::parameter_vjp(solid, at, parameters_bar);
         }
       },
       prepared.solid);
+  parameters_bar = lengthened_vjp(primitive, extensions_[i], parameters_bar);
+  for (std::size_t k = 0; k < 5; ++k) bar[original].parameters[k] += parameters_bar[k];
 }
 
 ABUT_SDF_SAMPLES()

@@ -12,7 +12,8 @@
 /// The smooth max is less than the distance to a rim where subtracted surfaces leave through others. On the
 /// surface that does not matter. The centre of a ball, a capsule's end or a rounded corner is off the surface
 /// when it touches: for these sample_to_rims() has the distance to the rim (wedge_distance.h), of each added
-/// primitive with the union of the subtracted ones.
+/// primitive with the union of the subtracted ones. Those are longer than the shape's where they end in the air
+/// (cutter_ends.h).
 #pragma once
 
 #include <array>
@@ -30,6 +31,7 @@
 
 #include "collision/sdf/cone.h"
 #include "collision/sdf/convex_polyhedron.h"
+#include "collision/sdf/cutter_ends.h"
 #include "collision/sdf/exact_primitives.h"
 #include "collision/sdf/extruded_superquadric.h"
 #include "collision/sdf/oriented_point_cloud.h"
@@ -159,7 +161,8 @@ class ShapeSdf {
   std::vector<int> order_;  // indices of primitives: added first, then subtracted
   int added_ = 0;
   bool has_vjp_by_lanes_ = false, is_convex_ = false;
-  std::vector<Eigen::AlignedBox3d> boxes_;  // in that order
+  std::vector<EndExtensions> extensions_;   // in that order; 0 of added ones
+  std::vector<Eigen::AlignedBox3d> boxes_;
   std::vector<PreparedPrimitive<double>> prepared_double_;
   std::vector<PreparedPrimitive<float>> prepared_float_;
   Eigen::AlignedBox3d bounds_;
