@@ -161,7 +161,7 @@ class ShapeSdf {
   std::vector<int> order_;  // indices of primitives: added first, then subtracted
   int added_ = 0;
   bool has_vjp_by_lanes_ = false, is_convex_ = false;
-  std::vector<EndExtensions> extensions_;   // in that order; 0 of added ones
+  std::vector<EndExtensions> extensions_;  // in that order; 0 of added ones
   std::vector<Eigen::AlignedBox3d> boxes_;
   std::vector<PreparedPrimitive<double>> prepared_double_;
   std::vector<PreparedPrimitive<float>> prepared_float_;

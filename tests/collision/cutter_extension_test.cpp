@@ -35,7 +35,7 @@ double top_of(const Primitive& p) { return p.X_BP.p.z() + p.parameters[2]; }
 
 TEST_CASE("extend_cutters: a mug is open to what is as wide as it, and its bottom stays",
           "[collision][value]") {
-  const Shape mug = hollowed(-0.4, 0.52);  // ends too near the rim for ShapeSdf to go on
+  const Shape mug = hollowed(-0.4, 0.52);                      // ends too near the rim for ShapeSdf to go on
   const DistanceGrid grid = grid_of(hollowed(-0.4, 5.0), 64);  // the distances of its surface
   const Vec3<double> in_mouth(0, 0, 0.51);
   REQUIRE(ShapeSdf(mug).distance<double>(in_mouth) < 0.15 * k_inner);  // that of the full cylinder's top
