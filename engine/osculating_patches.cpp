@@ -14,8 +14,9 @@ namespace {
 constexpr int k_rounds = 8;               // of the fit: its normal, and the semi-axis along it
 constexpr int k_terms = 9;                // of a jet of third order without its value
 constexpr double k_least_turn = 0.01;     // k L from which a direction is curved [rad]
-constexpr double k_largest_turn = 0.7;    // between the normals of neighbours [rad]
+constexpr double k_largest_turn = 0.35;   // between the normals of neighbours [rad]
 constexpr double k_largest_error = 0.25;  // of heights at neighbours, by k L^2/2
+constexpr double k_largest_gap = 5e-4;    // and by the size
 constexpr double k_least_aspect = 0.05;   // of both lengths of a cell
 constexpr double k_cell_share = 0.75;     // of the extents of edges, which cells overlap by
 
@@ -106,13 +107,14 @@ std::vector<OsculatingPatch> osculating_patches(const TriangleMesh& mesh, const 
   std::vector<OsculatingPatch> patches;
   for (int i = 0; i < mesh.vertex_count(); ++i) patches.push_back(fitter.fitted(i, area_vectors.col(i)));
   std::vector<bool> fits(patches.size());
+  const double size = (mesh.vertices.rowwise().maxCoeff() - mesh.vertices.rowwise().minCoeff()).maxCoeff();
   for (int i = 0; i < mesh.vertex_count(); ++i) {
     OsculatingPatch& patch = patches[static_cast<std::size_t>(i)];
     if (patch.normal.isZero()) continue;
     const Vec2<double> turn(patch.cell[0] / patch.radii[0], patch.cell[1] / patch.radii[1]);
     if (!(turn[0] > k_least_turn && turn[1] > -k_least_turn)) continue;
     if (!(turn[1] > k_least_turn)) patch.radii[1] = 0.0;
-    const double allowed = k_largest_error * 0.5 * turn[0] * patch.cell[0];
+    const double allowed = std::min(k_largest_error * 0.5 * turn[0] * patch.cell[0], k_largest_gap * size);
     const auto meets_plane_of = [&](int j) {
       const Vec3<double>& m = patches[static_cast<std::size_t>(j)].normal;
       return m.dot(patch.normal) > std::cos(k_largest_turn) &&

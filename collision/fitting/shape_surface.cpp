@@ -74,10 +74,14 @@ TriangleMesh fine_surface(const ShapeSdf& sdf, const Vec3<double>& spacings) {
 /// The distance from the solid without the smoothing of its union (the log-sum-exp with 1e-8 of the size),
 /// the primitives being as they are: where these meet its surface has sharp creases, and flat faces are flat
 /// up to there.
-SurfaceField sharp_field(const ShapeSdf& sdf) {
+SurfaceField sharp_field(const ShapeSdf& sdf, const Shape& shape) {
   const double tau = k_sharp_smoothing * sdf.bounds().sizes().maxCoeff();
-  return [&sdf, tau](const Vec3<double>& x) {
-    const std::vector<PreparedPrimitive<double>>& primitives = sdf.primitives<double>();
+  std::vector<PreparedPrimitive<double>> primitives;  // of the lengths that the shape says
+  for (std::size_t i = 0; i < sdf.primitives<double>().size(); ++i) {
+    const Primitive& primitive = shape.primitives[at(sdf.primitive_of_shape(i))];
+    primitives.emplace_back(primitive, primitive.parameters, shape.union_smoothing);
+  }
+  return [&sdf, primitives = std::move(primitives), tau](const Vec3<double>& x) {
     UnionSum<SdfOrder::gradient, double> added(tau), subtracted(tau);
     for (std::size_t i = 0; i < primitives.size(); ++i)
       (i < at(sdf.added()) ? added : subtracted)
@@ -92,7 +96,7 @@ SurfaceField surface_field(const ShapeSdf& sdf, const Shape& shape) {
   const double size = sdf.bounds().sizes().maxCoeff();
   if (shape.primitives.size() > 1 &&
       shape.union_smoothing <= k_most_of_default * default_union_smoothing(shape, size))
-    return sharp_field(sdf);
+    return sharp_field(sdf, shape);
   return [&sdf](const Vec3<double>& x) { return sdf.evaluate<double>(x); };
 }
 

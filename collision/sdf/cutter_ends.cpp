@@ -22,7 +22,7 @@ struct Region {
   double radius = std::numeric_limits<double>::infinity();
 };
 
-/// What a longer end adds, from where the old one begins to be round.
+/// A region that contains what an end gains by an extension, its rounding included.
 Region region_of_end(const Primitive& longer, int axis, bool is_upper, double by) {
   const auto& p = longer.parameters;
   Region region;
@@ -49,7 +49,7 @@ Region region_of_end(const Primitive& longer, int axis, bool is_upper, double by
   return region;
 }
 
-/// Whether all of a region stays clear of obstacles, by halves of it.
+/// Checks that a region is clear of obstacles, by bisection.
 class ClearanceCheck {
  public:
   ClearanceCheck(const Pose<double>& X_BP, double margin) : X_BP_(X_BP), margin_(margin) {}

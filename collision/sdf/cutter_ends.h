@@ -18,8 +18,8 @@
 
 namespace abut {
 
-/// Which parameter is half the length along an axis of P, less what is round at the ends: of boxes and
-/// superquadrics one for each axis, of capsules and cones for z only.
+/// The index of the parameter that is half the length along an axis of P. Boxes and superquadrics have one for
+/// each axis; capsules, without their round ends, and cones for z only.
 [[nodiscard]] std::optional<std::size_t> half_length_parameter(PrimitiveKind kind, int axis);
 
 /// By how much both ends of each axis are farther out, [axis][lower, upper] [m].
@@ -40,9 +40,9 @@ struct Obstacle {
   std::function<double(const Vec3<double>&)> distance;  ///< d(x_B) [m], of a slope of 2 at most
 };
 
-/// How far the ends of a cutter can go on: by `reach` [m], or half, a quarter or an eighth of it, so that what
-/// is new stays farther than `margin` [m] from all obstacles. Ends of other kinds than boxes, capsules and cones
-/// stay where they are: a longer superquadric is another one all along.
+/// The largest extension of each end, of `reach` [m], a half, a quarter or an eighth of it, for which the added
+/// volume is farther than `margin` [m] from all obstacles; 0 if there is none. Only boxes, capsules and cones
+/// are extended: a longer superquadric differs along its whole length.
 [[nodiscard]] EndExtensions open_ends(const Primitive& cutter, std::span<const Obstacle> obstacles,
                                       double reach, double margin);
 

@@ -200,8 +200,8 @@ Extent extent_of(const Primitive& primitive, double tau, DistanceMode mode) {
   return extent;
 }
 
-/// How far a cutter goes on where it leaves what is added: up to the size of all, to a power of two, so that it
-/// does not change with every parameter.
+/// The extensions of a cutter beyond the added primitives, by the size of the body rounded up to a power of two:
+/// small changes of parameters leave them as they are.
 EndExtensions extensions_of(const Primitive& cutter, std::span<const Obstacle> obstacles, double tau) {
   constexpr double k_margin = 8.0;  // smoothings: exp(-8) of them is what the surface may move by
   Eigen::AlignedBox3d all = extent_of(cutter, tau, DistanceMode::taubin).box;

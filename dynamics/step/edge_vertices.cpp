@@ -52,9 +52,9 @@ EdgeVertices::EdgeVertices(const Model& model) {
 std::span<const Vec3<double>> EdgeVertices::normals(const ContactFeature& feature) const {
   if (feature.kind != ContactKind::vertex_sdf) return {};
   const auto& of_owner = normals_[at(feature.feature_A >= 0 ? feature.body_A : feature.body_B)];
-  if (of_owner.empty()) return {};
-  // A vertex that has slid has those of its seed.
-  return of_owner[at(std::max(feature.feature_A, feature.feature_B)) % of_owner.size()];
+  const std::size_t point = at(std::max(feature.feature_A, feature.feature_B));
+  return point < of_owner.size() ? std::span<const Vec3<double>>(of_owner[point])
+                                 : std::span<const Vec3<double>>();
 }
 
 VertexFacing EdgeVertices::facing(const ContactFeature& feature, const Vec3<double>& normal_AB,

@@ -186,6 +186,8 @@ class PairKernel {
     const P area = P::gather(body(side).points.area.data(), places) * P(problem_.inverse_area);
     return has_flush_[side] ? P::gather(s_.weights, places) * area : area;
   }
+  /// For a pack more, and for the packs in which weigh_vertices() stores, which begin at any of its contacts.
+  [[nodiscard]] bool has_room_for_vertices() const { return block_.count + 2 * W <= block_.capacity; }
   void store_vertices(int side, const VertexPoints& at, std::uint32_t chosen);
   [[nodiscard]] bool append_slid(int side, const SlideLanes<T>& slide, const PointPack& pack,
                                  const SdfAnswer<SdfOrder::normal, P>& sample);

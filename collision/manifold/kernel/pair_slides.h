@@ -59,7 +59,7 @@ bool PairKernel<T, order>::append_slid(int side, const SlideLanes<T>& slide, con
       slid.reaches * ConeLanes<T>(owner.point_edges, points, problem_.cone_width).values(facing, chosen).wide;
   chosen &= bits(strict > P(0));
   if (chosen == 0) return true;
-  if (block_.count + W > block_.capacity) return false;
+  if (!has_room_for_vertices()) return false;
   const Vec3<P> vector(P::gather(owner.points.area_x.data(), pack.places),
                        P::gather(owner.points.area_y.data(), pack.places),
                        P::gather(owner.points.area_z.data(), pack.places));

@@ -111,7 +111,7 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack
     }
   }
   if (chosen == 0) return true;
-  if (block_.count + W > block_.capacity) return false;
+  if (!has_room_for_vertices()) return false;
   store_vertices(side, {points, pack.places, pack.x, distance, sample.normal, along, cones, floor, false},
                  chosen);
   if constexpr (order != ManifoldOrder::value)
