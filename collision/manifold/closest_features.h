@@ -10,7 +10,7 @@
 ///   w = 1 - (1 - C(w_r)) (1 - P' C(w_p)) (1 - D(d)),   P' = f + (1 - f) P,   D = S((-d - 4 tau_p)/(8 tau_p)):
 /// exact contact, patch, and the push-out of what lies so deep that no normal there is the right one.
 /// With w_c = ContactConfig::cone_smoothing, w_r = w_c/10 and w_p = 2 w_c; f = 1e-3 is a floor for pairs of curved
-/// bodies whose contact lies between vertices.
+/// bodies whose contact lies between vertices, and 0 of vertices within flat faces of their meshes.
 ///
 /// P says how deep a pair is, 0 where it hardly overlaps and 1 where a patch of vertices is the quadrature of
 /// the overlap. It belongs to the pair: a P of each contact would take their share from the shallow contacts

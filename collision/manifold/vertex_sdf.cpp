@@ -44,20 +44,21 @@ struct ClosestWeight {
                 double distance, double patch) {
     PointCones cones = point_cones(query, point, R_WO, n);
     const bool slides = query.sliding->slides(point);
-    const double feature = query.is_feature(point) ? 1.0 : 0.0, strict_share = slides ? 0.0 : feature;
+    const double strict_share = !slides && query.is_feature(point) ? 1.0 : 0.0,
+                 floor = query.edges->floor[at(point)];
     cones.strict.scale(strict_share);
     const SeedArrival arrival =
         slides ? seed_arrival(*query.sliding, point, R_WO.transpose() * n) : SeedArrival{};
     const double inverse_tau = 1.0 / query.tau;
     const VertexWeight<double> of(cones.strict.value, cones.wide.value, patch,
                                   push_out(distance, inverse_tau),
-                                  k_patch_floor * feature * (1.0 - arrival.value));
+                                  floor * (1.0 - arrival.value));
     weight = of.value;
     by_distance = of.by_push_out * push_out_slope(distance, inverse_tau);
     by_patch = of.by_patch;
     by_strict = strict_share * of.by_strict;
     by_wide = of.by_wide;
-    by_arrival = -of.by_floor * k_patch_floor * feature;
+    by_arrival = -of.by_floor * floor;
     by_normal = of.by_strict * cones.strict.by_normal + of.by_wide * cones.wide.by_normal +
                 by_arrival * (R_WO * arrival.by_normal);
   }

@@ -16,7 +16,8 @@ constexpr double k_face_angle = 0.3;  // up to which triangles are of one face [
 /// Normals of the faces at each contact point of a body; none where they differ by less than an edge.
 std::vector<std::vector<Vec3<double>>> normals_at_edges(const Body& body) {
   std::vector<std::vector<Vec3<double>>> normals;
-  if (body.contact_radius > 0.0 || !has_mesh_edges(body)) return normals;
+  if (body.contact_radius == 0.0 && !has_mesh_edges(body)) return normals;
+  if (body.mesh.vertex_count() != body.contact_points.cols()) return normals;
   normals.resize(at(static_cast<int>(body.contact_points.cols())));
   const auto all_within = [](const std::vector<Vec3<double>>& some, const Vec3<double>& n, double angle) {
     return std::all_of(some.begin(), some.end(),
@@ -52,9 +53,9 @@ EdgeVertices::EdgeVertices(const Model& model) {
 std::span<const Vec3<double>> EdgeVertices::normals(const ContactFeature& feature) const {
   if (feature.kind != ContactKind::vertex_sdf) return {};
   const auto& of_owner = normals_[at(feature.feature_A >= 0 ? feature.body_A : feature.body_B)];
-  const std::size_t point = at(std::max(feature.feature_A, feature.feature_B));
-  return point < of_owner.size() ? std::span<const Vec3<double>>(of_owner[point])
-                                 : std::span<const Vec3<double>>();
+  if (of_owner.empty()) return {};
+  // A vertex that has slid has those of its seed.
+  return of_owner[at(std::max(feature.feature_A, feature.feature_B)) % of_owner.size()];
 }
 
 VertexFacing EdgeVertices::facing(const ContactFeature& feature, const Vec3<double>& normal_AB,

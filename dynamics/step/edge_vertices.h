@@ -24,7 +24,7 @@ class EdgeVertices {
  public:
   explicit EdgeVertices(const Model& model);
 
-  /// Whether the feature of a contact is one of them, where it is: not one that has slid.
+  /// Whether the feature of a contact is one of them, or has slid from one.
   [[nodiscard]] bool contains(const ContactFeature& feature) const { return !normals(feature).empty(); }
   /// C of one of them at poses.
   [[nodiscard]] VertexFacing facing(const ContactFeature& feature, const Vec3<double>& normal_AB,

@@ -48,6 +48,8 @@ Body coarse_box(double eps = 0.1) {
   body.contact_radius = 0.0;
   body.contact_areas = vertex_areas(mesh);
   body.contact_area_vectors = vertex_area_vectors(mesh);
+  body.flat_faces.clear();
+  body.seeds = {};
   return body;
 }
 

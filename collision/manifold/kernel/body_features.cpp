@@ -11,6 +11,7 @@
 
 #include <Eigen/Geometry>
 
+#include "collision/manifold/closest_features.h"
 #include "collision/manifold/convex_edges.h"
 #include "collision/manifold/flush_faces.h"
 #include "engine/row_lanes.h"
@@ -180,8 +181,8 @@ std::vector<double> angle_deficits(const Body& body) {
   return deficits;
 }
 
-/// Of each contact point, whether the triangles around it lie in one plane, but for those that stand for others where
-/// such a face lies flush: of the mesh, wherever contact points were moved since.
+/// Of each contact point, whether the triangles around it lie in one plane: of the mesh, wherever contact points were
+/// moved since.
 std::vector<bool> points_within_faces(const Body& body) {
   constexpr double k_rounding = 1e-9;  // of 1 - cos of angles between normals
   const int points = static_cast<int>(body.mesh.vertices.cols());
@@ -198,9 +199,6 @@ std::vector<bool> points_within_faces(const Body& body) {
   }
   std::vector<bool> within(at(points));
   for (int i = 0; i < points; ++i) within[at(i)] = sums.col(i).norm() > (1.0 - k_rounding) * areas[at(i)];
-  for (const FlatFace& face : body.flat_faces) {
-    for (std::size_t k = 0; k < face.factors.size(); ++k) within[at(face.points[k])] = false;
-  }
   return within;
 }
 
@@ -210,9 +208,15 @@ PointEdges<T> make_point_edges(const Body& body, const SlidingPoints<T>& sliding
   constexpr double k_flat = 1e-9, k_unbounded = 1e30;
   PointEdges<T> out;
   out.is_feature.assign(at(static_cast<int>(body.contact_points.cols())), T(1));
+  out.floor.assign(out.is_feature.size(), T(k_patch_floor));
   if (!has_mesh_edges(body)) return out;
   const std::vector<bool> within_faces = points_within_faces(body);
-  for (std::size_t i = 0; i < within_faces.size(); ++i) out.is_feature[i] = T(within_faces[i] ? 0 : 1);
+  for (std::size_t i = 0; i < within_faces.size(); ++i) {
+    if (within_faces[i]) out.is_feature[i] = out.floor[i] = T(0);
+  }
+  for (const FlatFace& face : body.flat_faces) {
+    for (std::size_t k = 0; k < face.factors.size(); ++k) out.is_feature[at(face.points[k])] = T(1);
+  }
   std::vector<std::set<int>> neighbours(at(static_cast<int>(body.contact_points.cols())));
   for (const Eigen::Vector3i& corners : body.mesh.triangles) {
     for (const int i : corners) neighbours[at(i)].insert(corners.begin(), corners.end());

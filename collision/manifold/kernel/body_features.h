@@ -45,9 +45,10 @@ struct PointEdges {
   std::vector<T> x, y, z;
   std::vector<int> end;               ///< contact point at the other end of each
   std::vector<T> cone_cos, cone_sin;  ///< |A| cos(alpha), |A| sin(alpha) [m^2], of each contact point
-  /// One number for each contact point: 0 within a flat face, where it is no closest feature at a round body,
-  /// else 1.
+  /// One number for each contact point: 0 within a flat face, where it is no closest feature at a round body, but for
+  /// those that stand for others where the face lies flush; else 1.
   std::vector<T> is_feature;
+  std::vector<T> floor;  ///< f of closest_features.h, of each contact point: 0 within a flat face
 };
 
 /// The flat faces of a body (engine/flat_faces.h).

@@ -159,6 +159,10 @@ class PairKernel {
     if (!problem_.vertices[1 - side] || !body(1 - side).is_round) return P(1);
     return P::gather(body(side).point_edges.is_feature.data(), points);
   }
+  /// f of contact points, of seeds before they have arrived.
+  [[nodiscard]] ABUT_INLINE P patch_floor(int side, const std::int32_t* points) const {
+    return P::gather(body(side).point_edges.floor.data(), points);
+  }
   [[nodiscard]] bool vertex_derivatives(const PatchShare<T>& patch);
   /// Contact points near a solid.
   struct PointPack {

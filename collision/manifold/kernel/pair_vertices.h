@@ -87,9 +87,8 @@ ABUT_INLINE bool PairKernel<T, order>::append_vertices(int side, const PointPack
   ConePair<P> cones{P(1), P(1)};
   if (const std::uint32_t unknown = chosen & ~normal_cones.is_closest(along); unknown != 0)
     cones = normal_cones.values(rotated(X_.in_other[1 - side].R, sample.normal), unknown);
-  const P feature = is_feature(side, points);
-  P floor = P(T(k_patch_floor)) * feature;
-  cones.strict = feature * cones.strict;
+  P floor = patch_floor(side, points);
+  cones.strict = is_feature(side, points) * cones.strict;
   if (owner.sliding.slide) {
     const SlideLanes<T> slide = slide_lanes(side);
     const FramedSeed<P> seed = slide.seed(points);
@@ -330,7 +329,7 @@ void PairKernel<T, order>::store_vertex_derivatives(int side, const SdfSampleJac
       const Vec3<P> m_0 = convex_edges_detail::scaled(P(-1), slide.in_owner(sample.normal));
       const auto arrived = slide.slid_derivatives(seed, m_0).arrived;
       by_normal = convex_edges_detail::plus(
-          by_normal, weight.by_floor * P(T(k_patch_floor)) * seed.slides * is_feature(side, points),
+          by_normal, weight.by_floor * patch_floor(side, points) * seed.slides,
           rotated(owner.sliding.R_BP, Vec3<P>(arrived.d[0], arrived.d[1], arrived.d[2])));
     }
     const MotionRow<P> by_cones = scaled_row(here, cone_by_motion(side, at, by_normal));
