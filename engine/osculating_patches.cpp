@@ -14,7 +14,7 @@ namespace {
 constexpr int k_rounds = 8;               // of the fit: its normal, and the semi-axis along it
 constexpr int k_terms = 9;                // of a jet of third order without its value
 constexpr double k_least_turn = 0.01;     // k L from which a direction is curved [rad]
-constexpr double k_largest_turn = 0.35;   // between the normals of neighbours [rad]
+constexpr double k_largest_turn = 0.7;    // between the normals of neighbours [rad]
 constexpr double k_largest_error = 0.25;  // of heights at neighbours, by k L^2/2
 constexpr double k_largest_gap = 5e-4;    // and by the size
 constexpr double k_least_aspect = 0.05;   // of both lengths of a cell

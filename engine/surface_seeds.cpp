@@ -157,7 +157,7 @@ bool is_round_part(const Primitive& primitive) {
 
 constexpr double k_on_primitive = 1e-4;  // of the size: how far a seed may be from the surface that it is on
 constexpr double k_near_primitive = 2e-3;  // of the size: and how far its neighbours
-constexpr double k_least_round = 0.5;      // part of the area off flat faces that seeds have on round bodies
+constexpr double k_least_round = 0.4;      // part of the area off flat faces that seeds have on round bodies
 
 /// Whether a vertex lies within a flat face.
 bool is_within_face(const Body& body, Eigen::Index i, const std::set<int>& neighbours) {
