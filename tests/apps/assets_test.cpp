@@ -92,7 +92,7 @@ TEST_CASE("assets: the gradient of boxes that stand exactly on each other is rig
   const Json json = parse_json(result.out);
   CHECK(json["off"] == 0);
   CHECK(json["max_relative_error"].get<double>() <= 1e-6);
-  CHECK(json["unresolved"].get<int>() <= 2);
+  CHECK(json["unresolved"].get<int>() <= 4);  // edges that lose their weight next to their ends
 }
 
 TEST_CASE("assets: every experiment goes through its verb", "[apps][value]") {
