@@ -24,9 +24,10 @@ void integrate_coordinates_jvp(const KinematicTrees& trees, const VecX<double>& 
   }
 }
 
-void integrate_coordinates_vjp(const KinematicTrees& trees, const VecX<double>& u, double h,
+void integrate_coordinates_vjp(const KinematicTrees& trees, const Tree& part, const VecX<double>& u, double h,
                                const VecX<double>& q_next_bar, VecX<double>& q_bar, VecX<double>& u_bar) {
-  for (const Link& link : trees.links) {
+  for (int k = part.first_link; k < part.end_link; ++k) {
+    const Link& link = trees.links[at(k)];
     int first = link.u;
     if (link.kind == LinkKind::ball || link.kind == LinkKind::free) {
       const Vec3<double> rotation = h * u.segment<3>(link.u), bar = q_next_bar.segment<3>(link.u);

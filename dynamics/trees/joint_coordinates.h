@@ -27,16 +27,17 @@ void set_quaternion(const Quat<S>& value, VecX<S>& q, int i) {
 /// All angles and travels zero, balls and free roots unrotated, free roots at the origin of the world (nq).
 [[nodiscard]] VecX<double> neutral_coordinates(const KinematicTrees& trees);
 
-/// q_next = q (+) h u, quaternions normalised.
+/// q_next = q (+) h u of the trees' links in a range, quaternions normalised.
 ///
 /// @param q       (nq), quaternions of length 1
 /// @param u       (nv)
 /// @param q_next  (nq), overwritten; resized only if it has another length
 template <typename S>
-void integrate_coordinates(const KinematicTrees& trees, const VecX<S>& q, const VecX<S>& u, double h,
-                           VecX<S>& q_next) {
+void integrate_coordinates(const KinematicTrees& trees, const Tree& part, const VecX<S>& q, const VecX<S>& u,
+                           double h, VecX<S>& q_next) {
   if (q_next.size() != trees.nq) q_next.resize(trees.nq);
-  for (const Link& link : trees.links) {
+  for (int i = part.first_link; i < part.end_link; ++i) {
+    const Link& link = trees.links[at(i)];
     switch (link.kind) {
       case LinkKind::fixed:
         break;
@@ -50,11 +51,17 @@ void integrate_coordinates(const KinematicTrees& trees, const VecX<S>& q, const 
         const Pose<S> turned{exp_quaternion(rotation) * quaternion_at(q, link.q), {}};
         set_quaternion(turned.normalized().q, q_next, link.q);
         if (link.kind == LinkKind::ball) break;
-        for (int i = 0; i < 3; ++i) q_next[link.q + 4 + i] = q[link.q + 4 + i] + h * u[link.u + 3 + i];
+        for (int k = 0; k < 3; ++k) q_next[link.q + 4 + k] = q[link.q + 4 + k] + h * u[link.u + 3 + k];
         break;
       }
     }
   }
+}
+
+template <typename S>
+void integrate_coordinates(const KinematicTrees& trees, const VecX<S>& q, const VecX<S>& u, double h,
+                           VecX<S>& q_next) {
+  integrate_coordinates(trees, trees.all(), q, u, h, q_next);
 }
 
 /// Tangent (nv) of q (+) h u from those of q and u.
@@ -63,7 +70,7 @@ void integrate_coordinates_jvp(const KinematicTrees& trees, const VecX<double>& 
                                VecX<double>& q_next_dot);
 
 /// Cotangents (nv) of q (+) h u: adds to those of q and u.
-void integrate_coordinates_vjp(const KinematicTrees& trees, const VecX<double>& u, double h,
+void integrate_coordinates_vjp(const KinematicTrees& trees, const Tree& part, const VecX<double>& u, double h,
                                const VecX<double>& q_next_bar, VecX<double>& q_bar, VecX<double>& u_bar);
 
 /// The d (nv) with q0 (+) d = q1, rotations at most half a turn.

@@ -142,7 +142,7 @@ class TreeBuilder {
   }
 
   void add_tree(int root, const std::vector<int>& root_joint) {
-    Tree tree{trees_.link_count(), 0, trees_.nv, 0};
+    Tree tree{trees_.link_count(), 0, trees_.nq, 0, trees_.nv, 0};
     struct Ahead {
       int body, parent, joint;
     };
@@ -158,7 +158,8 @@ class TreeBuilder {
         if (*j != next.joint && node_of(model_, other) != 0) ahead.push_back({other, index, *j});
       }
     }
-    tree.link_count = trees_.link_count() - tree.first_link;
+    tree.end_link = trees_.link_count();
+    tree.nq = trees_.nq - tree.q;
     tree.nv = trees_.nv - tree.u;
     trees_.trees.push_back(tree);
   }

@@ -64,8 +64,9 @@ struct JointConstraint {
 
 /// A tree: a root that is free or hangs from the world, and all links that hang from it.
 struct Tree {
-  int first_link = 0, link_count = 0;  ///< links of a tree follow each other
-  int u = 0, nv = 0;                   ///< so do its rates
+  int first_link = 0, end_link = 0;  ///< its links follow each other: [first, end)
+  int q = 0, nq = 0;                 ///< so do its coordinates: first and count
+  int u = 0, nv = 0;                 ///< and its rates
 };
 
 struct KinematicTrees {
@@ -78,6 +79,8 @@ struct KinematicTrees {
 
   [[nodiscard]] int link_count() const { return static_cast<int>(links.size()); }
   [[nodiscard]] int tree_count() const { return static_cast<int>(trees.size()); }
+  /// All trees as if they were one: for functions that take a range of links.
+  [[nodiscard]] Tree all() const { return {0, link_count(), 0, nq, 0, nv}; }
 };
 
 /// The trees of a model with valid joints.

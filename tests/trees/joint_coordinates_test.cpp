@@ -64,7 +64,7 @@ TEST_CASE("integrate_coordinates: JVP and VJP agree with differences and each ot
     integrate_coordinates(c.trees, c.q, c.u, h, q_next);
     integrate_coordinates_jvp(c.trees, c.u, h, q_dot, u_dot, q_next_dot);
     VecX<double> q_bar = VecX<double>::Zero(c.trees.nv), u_bar = q_bar;
-    integrate_coordinates_vjp(c.trees, c.u, h, bar, q_bar, u_bar);
+    integrate_coordinates_vjp(c.trees, c.trees.all(), c.u, h, bar, q_bar, u_bar);
     CHECK(test::close(bar.dot(q_next_dot), q_bar.dot(q_dot) + u_bar.dot(u_dot), 1e-12, 1e-13));
     const auto loss = [&](double t) {
       const VecX<double> q = moved(c, t * q_dot), u = c.u + t * u_dot;

@@ -67,7 +67,7 @@ TEST_CASE("kinematic_trees: links stand depth first, children in the order of th
   CHECK(link_names(m, trees) == "d b f c a e ");  // d is body B of no joint
   CHECK(trees.subtree_end == std::vector<int>{5, 4, 4, 4, 5, 6});
   REQUIRE(trees.tree_count() == 2);
-  CHECK(trees.trees[0].link_count == 5);
+  CHECK(trees.trees[0].end_link == 5);
   CHECK(trees.trees[0].nv == 6 + 1 + 1 + 3);
   CHECK(trees.trees[1].u == 11);
   CHECK(trees.links[3].parent == 2);
