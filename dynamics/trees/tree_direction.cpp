@@ -25,9 +25,10 @@ TreeParameters<Dual1> along(const TreeParameters<double>& parameters,
   return moved;
 }
 
-VecX<double> coordinate_derivative(const KinematicTrees& trees, const VecX<Dual1>& q) {
-  VecX<double> q_dot(trees.nv);
-  for (const Link& link : trees.links) {
+void coordinate_derivative(const KinematicTrees& trees, const Tree& part, const VecX<Dual1>& q,
+                           VecX<double>& q_dot) {
+  for (int i = part.first_link; i < part.end_link; ++i) {
+    const Link& link = trees.links[at(i)];
     int qi = link.q, ui = link.u;
     if (link.kind == LinkKind::ball || link.kind == LinkKind::free) {
       const Pose<Dual1> turned{quaternion_at(q, qi), {}};
@@ -36,7 +37,6 @@ VecX<double> coordinate_derivative(const KinematicTrees& trees, const VecX<Dual1
     }
     for (; ui < link.u + link.nv; ++qi, ++ui) q_dot[ui] = q[qi].d[0];
   }
-  return q_dot;
 }
 
 }  // namespace abut

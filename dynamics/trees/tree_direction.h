@@ -43,7 +43,8 @@ template <typename Derived>
   return stack<double>(2.0 * (rate * value.conjugate()).vec(), derivative_of(X.p));
 }
 
-/// Tangent (nv) of coordinates.
-[[nodiscard]] VecX<double> coordinate_derivative(const KinematicTrees& trees, const VecX<Dual1>& q);
+/// Tangent (nv) of the coordinates of links in a range; others are not written.
+void coordinate_derivative(const KinematicTrees& trees, const Tree& part, const VecX<Dual1>& q,
+                           VecX<double>& q_dot);
 
 }  // namespace abut

@@ -24,10 +24,11 @@ struct Mechanism {
   int add_capsule(const std::string& name, const Vec3<double>& p0, const Vec3<double>& p1, double radius,
                   double mass) {
     const Vec3<double> along = p1 - p0;
-    const double length = along.norm();
-    const MassProperties unit = capsule_mass_properties(radius, 0.5 * length, 1.0);
-    const Mat3<double> R = shortest_rotation(Vec3<double>::UnitZ(), along).toRotationMatrix();
-    const Mat3<double> inertia = (mass / unit.mass) * (R * unit.inertia * R.transpose());
+    const MassProperties unit = capsule_mass_properties(radius, 0.5 * along.norm(), 1.0);
+    const double axial = unit.inertia(2, 2), across = unit.inertia(0, 0);
+    const Mat3<double> shape = across * Mat3<double>::Identity() +
+                               (axial - across) / along.squaredNorm() * (along * along.transpose());
+    const Mat3<double> inertia = (mass / unit.mass) * shape;
     return add_body(name, 0.5 * (p0 + p1), mass, inertia);
   }
 
