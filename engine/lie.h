@@ -137,6 +137,9 @@ template <typename S>
   const S u = select(is_small, n2, S(0)) / (safe_c * safe_c);  // atan(x)/x = 1 - u/3 + u^2/5 - ..., u = x^2
   S near = S(0);
   for (int k = 10; k >= 0; --k) near = S(1.0 / (2 * k + 1)) - u * near;
+  if constexpr (std::is_floating_point_v<S>) {
+    if (is_small) return (S(2) * (near / safe_c)) * v;  // the rest is not needed
+  }
   const S n = sqrt(select(is_small, S(1), n2));
   return (S(2) * select(is_small, near / safe_c, atan2(n, c) / n)) * v;
 }
