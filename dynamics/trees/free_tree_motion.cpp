@@ -11,9 +11,11 @@ namespace abut {
 namespace {
 
 constexpr int k_iterations = 12;
-/// A correction that moves every joint by less [rad or m] is the last one: Newton's method leaves an error of the
-/// order of its square.
-constexpr double k_last_displacement = 1e-7;
+/// The error [rad or m] that Newton's method may leave. It is about the last correction times the displacement
+/// since the Jacobian was factored, which the rate of convergence is in proportion to.
+constexpr double k_largest_error = 1e-13;
+/// The displacement [rad or m] beyond which the Jacobian is factored again.
+constexpr double k_factored_again = 1e-5;
 
 }  // namespace
 
@@ -72,20 +74,25 @@ bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double h, const T
   substep_.prepare(trees, part, parameters, state, loads, h);
   u_.segment(part.u, part.nv) = state.u.segment(part.u, part.nv);
   bool is_last = part.nv == 0;
+  double since_factored = k_infinity;
   for (int iteration = 0; iteration <= k_iterations; ++iteration) {
     substep_.evaluate(trees, part, parameters, state, loads, h, u_);
     if (is_last) return !turns_too_far(in, part, h);
     ++report.iterations;
-    factor(in, part, h, u_);
+    if (since_factored > k_factored_again) {
+      factor(in, part, h, u_);
+      since_factored = 0.0;
+    }
     correction_.segment(part.u, part.nv) = substep_.residual.segment(part.u, part.nv);
     elimination_.solve(trees, part, substep_.start.axes, right_, correction_);
-    double largest = 0.0;
+    double largest = 0.0;  // displacement by the correction
     for (int k = part.u; k < part.u + part.nv; ++k) {
       u_[k] -= correction_[k];
       largest = std::max(largest, h * std::abs(correction_[k]));
       if (!std::isfinite(correction_[k])) return false;
     }
-    is_last = largest <= k_last_displacement;
+    since_factored += largest;
+    is_last = since_factored * largest <= k_largest_error;
   }
   return false;
 }

@@ -66,6 +66,7 @@ void FreeTreeMotion::step_vjp(const KinematicTrees& trees, const TreeParameters<
                               TreeMotionTangent& bar) {
   resize(trees);
   twist_.resize(trees.links.size());
+  for (VecX<double>* x : {&q_bar_, &q_end_bar_, &u_bar_}) x->setZero(trees.nv);
   start_bar_.set_zero(trees);
   end_bar_.set_zero(trees);
   for (auto substep = record.substeps.rbegin(); substep != record.substeps.rend(); ++substep) {
@@ -93,10 +94,8 @@ void FreeTreeMotion::substep_vjp(const Inputs& in, const TreeMotionRecord::Subst
     const Vec6<double> end = chord_bar(i, bar.state.momentum[at(i)], unused).end;
     end_bar_.link[at(i)] = wrench_about_origin(substep_.end.p_OB[at(i)], end);
   }
-  q_end_bar_.resize(trees.nv);
   tree_forces(trees, part, substep_.end, end_bar_.link, q_end_bar_);
-  q_bar_.setZero(trees.nv);
-  u_bar_.setZero(trees.nv);
+  q_bar_.segment(part.u, part.nv).setZero();  // not used
   q_end_bar_.segment(part.u, part.nv) += bar.state.q.segment(part.u, part.nv);
   u_bar_.segment(part.u, part.nv) = bar.state.u.segment(part.u, part.nv);
   integrate_coordinates_vjp(trees, part, u_, h, q_end_bar_, q_bar_, u_bar_);
@@ -134,7 +133,7 @@ void FreeTreeMotion::substep_vjp(const Inputs& in, const TreeMotionRecord::Subst
   // Poses at q+ = q (+) h u and at q
   q_end_bar_.segment(part.u, part.nv) = bar.state.q.segment(part.u, part.nv);
   update_kinematics_vjp(trees, part, parameters, substep_.end, end_bar_, q_end_bar_, bar.parameters);
-  q_bar_.setZero(trees.nv);
+  q_bar_.segment(part.u, part.nv).setZero();
   integrate_coordinates_vjp(trees, part, u_, h, q_end_bar_, q_bar_, residual_bar);
   update_kinematics_vjp(trees, part, parameters, substep_.start, start_bar_, q_bar_, bar.parameters);
   bar.state.q.segment(part.u, part.nv) = q_bar_.segment(part.u, part.nv);

@@ -3,88 +3,18 @@
 
 #include <catch2/catch.hpp>
 
-#include <mujoco/mujoco.h>
-
-#include <Eigen/Eigenvalues>
-
 #include <algorithm>
-#include <fstream>
-#include <memory>
 #include <string>
-
-#include <spdlog/fmt/fmt.h>
 
 #include "dynamics/trees/tree_dynamics.h"
 #include "tests/support/close.h"
 #include "tests/support/mechanisms.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/mujoco_tree.h"
 
 namespace {
 
 using namespace abut;
 using test::TreeCase;
-
-std::string numbers(const Eigen::Ref<const VecX<double>>& x) {
-  std::string text;
-  for (const double number : x) text += fmt::format("{:.17g} ", number);
-  return text;
-}
-
-std::string pose_attributes(const Pose<double>& X) {
-  const Vec4<double> wxyz(X.q.w(), X.q.x(), X.q.y(), X.q.z());
-  return fmt::format("pos=\"{}\" quat=\"{}\"", numbers(X.p), numbers(wxyz));
-}
-
-/// A link and what hangs from it, at coordinates zero.
-std::string body_element(const TreeCase& c, int i) {
-  const Link& link = c.trees.links[at(i)];
-  const LinkParameters<double>& link_numbers = c.parameters.links[at(i)];
-  const Mat3<double>& I = link_numbers.inertia;
-  std::string text =
-      fmt::format("<body {}>", pose_attributes(link_numbers.X_PJ * link_numbers.X_CJ.inverse()));
-  const Vec3<double> axis = (link.reversed ? -1.0 : 1.0) * (link_numbers.X_CJ.q * Vec3<double>::UnitZ());
-  constexpr const char* types[] = {"", "hinge", "slide", "ball", "free"};
-  if (link.nv > 0) {
-    text += fmt::format("<joint type=\"{}\" armature=\"{:.17g}\" ", types[static_cast<int>(link.kind)],
-                        c.parameters.armature[link.u]);
-    if (link.kind != LinkKind::free) text += fmt::format("pos=\"{}\" ", numbers(link_numbers.X_CJ.p));
-    if (link.nv == 1) text += fmt::format("axis=\"{}\" ", numbers(axis));
-    text += "/>";
-  }
-  // Diagonal: MuJoCo finds the axes of a full inertia to 1e-8 only.
-  const Eigen::SelfAdjointEigenSolver<Mat3<double>> principal(I);
-  Mat3<double> R_BI = principal.eigenvectors();
-  if (R_BI.determinant() < 0.0) R_BI.col(0) *= -1.0;
-  text += fmt::format("<inertial mass=\"{:.17g}\" diaginertia=\"{}\" {}/>", link_numbers.mass,
-                      numbers(principal.eigenvalues()),
-                      pose_attributes({quaternion_of(R_BI), Vec3<double>::Zero()}));
-  for (int k = i + 1; k < c.trees.link_count(); ++k) {
-    if (c.trees.links[at(k)].parent == i) text += body_element(c, k);
-  }
-  return text + "</body>";
-}
-
-struct MujocoModel {
-  std::unique_ptr<mjModel, decltype(&mj_deleteModel)> model{nullptr, mj_deleteModel};
-  std::unique_ptr<mjData, decltype(&mj_deleteData)> data{nullptr, mj_deleteData};
-
-  explicit MujocoModel(const TreeCase& c) {
-    const test::TemporaryFolder folder;
-    const std::string path = (folder.path() / "tree.xml").string();
-    std::ofstream file(path);
-    file << "<mujoco><compiler angle=\"radian\" inertiafromgeom=\"false\"/><option gravity=\""
-         << numbers(c.parameters.gravity) << "\"/><worldbody>";
-    for (int i = 0; i < c.trees.link_count(); ++i) {
-      if (c.trees.links[at(i)].parent < 0) file << body_element(c, i);
-    }
-    file << "</worldbody></mujoco>";
-    file.close();
-    char error[1000] = "";
-    model.reset(mj_loadXML(path.c_str(), nullptr, error, sizeof error));
-    if (!model) FAIL(error);
-    data.reset(mj_makeData(model.get()));
-  }
-};
 
 /// Sets MuJoCo's coordinates and rates, and returns the matrix (nv, nv) that takes its rates to ours: its balls turn
 /// in the axes of the child, its free bodies in their own and after they move.
@@ -135,7 +65,7 @@ std::vector<TreeCase> mujoco_cases() {
 TEST_CASE("trees: poses, mass matrix and bias forces of ten mechanisms are MuJoCo's", "[trees][value]") {
   for (TreeCase& c : mujoco_cases()) {
     CAPTURE(c.name);
-    const MujocoModel mujoco(c);
+    const test::MujocoTree mujoco(c);
     REQUIRE(mujoco.model->nv == c.trees.nv);
     REQUIRE(mujoco.model->nq == c.trees.nq);
     mjData& data = *mujoco.data;
