@@ -18,6 +18,7 @@ LAYERS = [
     "dynamics/contact_laws",
     "dynamics/motion",
     "dynamics/rows",
+    "dynamics/trees",
     "dynamics/kernel",
     "dynamics/block_matrix",
     "dynamics/solver",

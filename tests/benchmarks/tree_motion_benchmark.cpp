@@ -1,0 +1,110 @@
+/// Steps of 2 ms of mechanisms that fall without contact, here and in MuJoCo; forward dynamics and derivatives.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "dynamics/trees/free_tree_motion.h"
+#include "dynamics/trees/tree_dynamics.h"
+#include "tests/support/mechanisms.h"
+#ifdef ABUT_HAVE_MUJOCO
+#include "tests/support/mujoco_tree.h"
+#endif
+
+namespace abut::benchmarks {
+namespace {
+
+using test::TreeCase;
+
+constexpr double k_time_step = 2e-3;
+constexpr int k_steps_of_a_run = 5000;  ///< then from the start again: 10 s
+
+struct FallingTrees {
+  TreeCase c;
+  TreeState<double> state;
+  TreeLoads<double> loads;
+  FreeTreeMotion motion;
+  int steps = 0;
+
+  explicit FallingTrees(const TreeCase& tree_case) : c(tree_case) {
+    loads = {std::vector<Vec6<double>>(c.trees.links.size(), Vec6<double>::Zero()),
+             VecX<double>::Zero(c.trees.nv)};
+    start();
+  }
+  void start() {
+    state = {c.q, c.u, std::vector<Vec6<double>>(c.trees.links.size(), Vec6<double>::Zero())};
+    steps = 0;
+  }
+  void step(TreeMotionRecord* record = nullptr) {
+    if (steps++ == k_steps_of_a_run) start();
+    benchmark::DoNotOptimize(motion.step(c.trees, c.parameters, loads, k_time_step, state, record));
+  }
+};
+
+void step(benchmark::State& state, const TreeCase& c) {
+  FallingTrees trees(c);
+  for (auto _ : state) trees.step();
+}
+
+void step_and_vjp(benchmark::State& state, const TreeCase& c) {
+  FallingTrees trees(c);
+  TreeMotionRecord record;
+  TreeMotionTangent bar(c.trees);
+  for (auto _ : state) {
+    trees.step(&record);
+    bar.state.q.setOnes();
+    trees.motion.step_vjp(c.trees, c.parameters, trees.loads, record, bar);
+    benchmark::DoNotOptimize(bar.state.q.data());
+  }
+}
+
+void forward(benchmark::State& state, const TreeCase& c) {
+  TreeElimination<double> elimination;
+  TreeKinematics<double> kinematics;
+  const VecX<double> tau = VecX<double>::Zero(c.trees.nv);
+  for (auto _ : state) {
+    tree_kinematics(c.trees, c.parameters, c.q, kinematics);
+    const VecX<double> a =
+        forward_dynamics<double>(c.trees, c.parameters, kinematics, c.u, tau, {}, elimination);
+    benchmark::DoNotOptimize(a.data());
+  }
+}
+
+#ifdef ABUT_HAVE_MUJOCO
+/// mj_step with the semi-implicit Euler method.
+void mujoco_step(benchmark::State& state, const TreeCase& c) {
+  const test::MujocoTree tree(c, k_time_step);
+  int steps = 0;
+  for (auto _ : state) {
+    if (steps++ == k_steps_of_a_run) {
+      mj_resetData(tree.model.get(), tree.data.get());
+      steps = 0;
+    }
+    mj_step(tree.model.get(), tree.data.get());
+  }
+}
+#endif
+
+const bool k_registered = [] {
+  const std::vector<TreeCase> cases = {{"arm7", test::arm7()},
+                                       {"humanoid_hanging", test::humanoid(true)},
+                                       {"humanoid", test::humanoid()},
+                                       {"chain30", test::chain(30, 0.1, 0.01, 0.1, false)},
+                                       {"chain300", test::chain(300, 0.1, 0.01, 0.1, false)}};
+  for (const TreeCase& c : cases) {
+    const auto name = [&](const std::string& what) { return "trees/" + c.name + "/" + what; };
+    benchmark::RegisterBenchmark(name("step").c_str(), step, c);
+    benchmark::RegisterBenchmark(name("step_and_vjp").c_str(), step_and_vjp, c);
+    benchmark::RegisterBenchmark(name("forward_dynamics").c_str(), forward, c);
+#ifdef ABUT_HAVE_MUJOCO
+    if (c.trees.link_count() <= 100) {  // its parser refuses deeper files
+      benchmark::RegisterBenchmark(name("mujoco_step").c_str(), mujoco_step, c);
+    }
+#endif
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace abut::benchmarks
