@@ -51,8 +51,7 @@ struct ClosestWeight {
         slides ? seed_arrival(*query.sliding, point, R_WO.transpose() * n) : SeedArrival{};
     const double inverse_tau = 1.0 / query.tau;
     const VertexWeight<double> of(cones.strict.value, cones.wide.value, patch,
-                                  push_out(distance, inverse_tau),
-                                  floor * (1.0 - arrival.value));
+                                  push_out(distance, inverse_tau), floor * (1.0 - arrival.value));
     weight = of.value;
     by_distance = of.by_push_out * push_out_slope(distance, inverse_tau);
     by_patch = of.by_patch;

@@ -188,8 +188,8 @@ TEST_CASE("slide: seeds on parts and patches reach the surface of their body, an
       // None have patches next to the circle where a cap begins.
       {"ball with poles", body_of_parts({{ball, 0.0}, {part_of(capsule, {0.03, 0.05}), 0.0}}), 1e-5, 190},
       {"half-round extrusion",
-       body_of_parts({{make_extruded_superquadric({0.05, 0.05, 0.02}, 0.05, 1.0, {0.0}, {0.03}), 0.0}}),
-       1e-5, 80},
+       body_of_parts({{make_extruded_superquadric({0.05, 0.05, 0.02}, 0.05, 1.0, {0.0}, {0.03}), 0.0}}), 1e-5,
+       80},
       // As bumpy as the cloud's own surface is.
       {"point cloud", body_of_parts({{make_oriented_point_cloud(sphere_mesh(0.05, 3)), 0.0}}), 1e-3, 200}};
   for (const SeededBody& of : cases) {
