@@ -51,7 +51,7 @@ struct SpatialInertia {
   Mat3<S> inertia = Mat3<S>::Constant(S(0));  ///< about O, I_W + m (p.p 1 - p p') [kg m^2]
 
   SpatialInertia() = default;
-  /// Of a body with inertia I_W about its centre of mass at p.
+  /// The inertia of a body with inertia I_W about its centre of mass at p.
   SpatialInertia(const S& m, const Mat3<S>& I_W, const Vec3<S>& p)
       : mass(m), moment(m * p), inertia(I_W - m * (p * p.transpose())) {
     inertia.diagonal().array() += m * p.dot(p);

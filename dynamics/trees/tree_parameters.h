@@ -11,7 +11,7 @@
 
 namespace abut {
 
-/// Of a link C and the joint by which it hangs from its parent P.
+/// Mass, inertia and joint frames of a link C, which hangs from its parent P.
 template <typename S>
 struct LinkParameters {
   S mass = S(0);                              ///< [kg], >= 0

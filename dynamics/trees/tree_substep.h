@@ -24,7 +24,7 @@
 
 namespace abut {
 
-/// What changes from step to step.
+/// The state of trees between steps.
 template <typename S>
 struct TreeState {
   VecX<S> q;                      ///< (nq)
@@ -61,7 +61,7 @@ struct TreeSubstep {
     if (residual.size() != trees.nv) residual.resize(trees.nv);
   }
 
-  /// What does not depend on u, of the links in a range.
+  /// Sets all that does not depend on u, for the links in a range.
   void prepare(const KinematicTrees& trees, const Tree& part, const TreeParameters<S>& parameters,
                const TreeState<S>& state, const TreeLoads<S>& loads, double h) {
     set_origins(trees, part, parameters, state.q, start);

@@ -181,8 +181,8 @@ std::vector<double> angle_deficits(const Body& body) {
   return deficits;
 }
 
-/// Of each contact point, whether the triangles around it lie in one plane: of the mesh, wherever contact points were
-/// moved since.
+/// For each contact point, whether the triangles of the mesh around it lie in one plane. Contact points that have been
+/// moved since count as the vertices that they were.
 std::vector<bool> points_within_faces(const Body& body) {
   constexpr double k_rounding = 1e-9;  // of 1 - cos of angles between normals
   const int points = static_cast<int>(body.mesh.vertices.cols());
