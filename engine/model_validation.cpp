@@ -30,6 +30,22 @@ void validate_restitution(double restitution, std::string_view where) {
           fmt::format("{}: restitution = {}, allowed: in [0, 1]", where, restitution));
 }
 
+/// The collision kernels index by these without checks of their own.
+void validate_flat_faces(const Body& body, std::string_view where) {
+  const Eigen::Index points = body.contact_points.cols(), area_vectors = body.contact_area_vectors.cols();
+  require(area_vectors == 0 || area_vectors == points,
+          fmt::format("{}: {} contact area vectors for {} contact points", where, area_vectors, points));
+  for (std::size_t i = 0; i < body.flat_faces.size(); ++i) {
+    const FlatFace& face = body.flat_faces[i];
+    require(!face.factors.empty() && face.factors.size() <= face.points.size(),
+            fmt::format("{}: flat face {} has {} factors for {} points, allowed: 1 to as many as points",
+                        where, i, face.factors.size(), face.points.size()));
+    for (const int point : face.points)
+      require(point >= 0 && point < points,
+              fmt::format("{}: flat face {} has contact point {} of {}", where, i, point, points));
+  }
+}
+
 void validate_body(const Body& body) {
   const std::string where = fmt::format("body '{}'", body.name);
   validate_inertia(body);
@@ -38,12 +54,7 @@ void validate_body(const Body& body) {
   require(body.contact_areas.size() == static_cast<std::size_t>(body.contact_points.cols()),
           fmt::format("{}: {} contact areas for {} contact points", where, body.contact_areas.size(),
                       body.contact_points.cols()));
-  for (const FlatFace& face : body.flat_faces) {
-    for (const int point : face.points)
-      require(point >= 0 && point < body.contact_points.cols(),
-              fmt::format("{}: a flat face has contact point {} of {}", where, point,
-                          body.contact_points.cols()));
-  }
+  validate_flat_faces(body, where);
   require(body.fixed || body.oscillation.frequency == 0.0,
           fmt::format("{}: only a fixed body can oscillate", where));
 }

@@ -80,6 +80,7 @@ TEST_CASE("Simulator: does not share a geometry that is another", "[dynamics][va
        [](Body& body) {
          body.contact_points.conservativeResize(3, body.contact_points.cols() - 1);
          body.contact_areas.pop_back();
+         body.contact_area_vectors.resize(3, 0);
          body.flat_faces.clear();
        }},
       {"areas", [](Body& body) { body.contact_areas[0] *= 1.1; }},

@@ -46,5 +46,27 @@ TEST_CASE("validate(Model): a mass is positive unless the body is fixed", "[engi
   CHECK_NOTHROW(validate(model));
 }
 
+TEST_CASE("validate(Model): flat faces and area vectors fit the contact points", "[engine][value]") {
+  const auto with_face = [](std::vector<int> points, std::vector<double> factors) {
+    Model model = two_bodies();
+    Body& body = model.bodies[1];
+    body.contact_points = Points::Zero(3, 4);
+    body.contact_areas.assign(4, 1.0);
+    body.flat_faces = {{{0, 1, 2}, {1.0, 1.0, 1.0}}, {std::move(points), std::move(factors)}};
+    return model;
+  };
+  CHECK_NOTHROW(validate(with_face({0, 1, 3}, {1.0, 1.0})));
+  CHECK_THROWS_WITH(validate(with_face({0, 4, 3}, {1.0, 1.0})),
+                    "body 'ball': flat face 1 has contact point 4 of 4");
+  CHECK_THROWS_WITH(validate(with_face({0, 1, -1}, {1.0, 1.0})),
+                    "body 'ball': flat face 1 has contact point -1 of 4");
+  CHECK_THROWS_WITH(validate(with_face({0, 1}, {1.0, 1.0, 1.0})),
+                    "body 'ball': flat face 1 has 3 factors for 2 points, allowed: 1 to as many as points");
+  CHECK_THROWS_AS(validate(with_face({0, 1, 2}, {})), std::invalid_argument);
+  Model model = with_face({0, 1, 3}, {1.0, 1.0});
+  model.bodies[1].contact_area_vectors = Points::Zero(3, 3);
+  CHECK_THROWS_WITH(validate(model), "body 'ball': 3 contact area vectors for 4 contact points");
+}
+
 }  // namespace
 }  // namespace abut
