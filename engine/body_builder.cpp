@@ -247,7 +247,7 @@ class Builder {
       body_.contact_radius = r;
     } else if (simple != nullptr && simple->kind == PrimitiveKind::capsule) {
       const auto& [r, half_length, unused_c, unused_d, unused_e] = simple->parameters;
-      const double intervals = std::ceil(2.0 * half_length / r);
+      const double intervals = 2.0 * std::ceil(half_length / r);
       need(intervals < k_max_capsule_points,
            fmt::format("a capsule of radius {} and half length {} needs more than {} contact points", r,
                        half_length, k_max_capsule_points));
@@ -257,8 +257,11 @@ class Builder {
         const double z = count == 1 ? 0.0 : half_length * (2.0 * i / (count - 1) - 1.0);
         body_.contact_points.col(i) = simple->X_BP * Vec3<double>(0.0, 0.0, z);
       }
+      // Trapezoidal rule with a point in the middle: on its side, friction against spinning is that of an even line load.
       const double area = 4.0 * std::numbers::pi * r * (r + half_length);
-      body_.contact_areas.assign(static_cast<std::size_t>(count), area / count);
+      const double share = area / std::max(count - 1, 1);
+      body_.contact_areas.assign(static_cast<std::size_t>(count), share);
+      if (count > 1) body_.contact_areas.front() = body_.contact_areas.back() = 0.5 * share;
       body_.contact_radius = r;
     } else {
       need(has_mesh, "a mesh is needed for the contact points, or contact points");

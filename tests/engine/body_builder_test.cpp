@@ -142,6 +142,20 @@ TEST_CASE("make_body: puts the origin at the centre of mass, wherever the asset 
   CHECK(test::close(heavy.inertia, (2.0 * body.inertia).eval(), 1e-12, 1e-10));
 }
 
+TEST_CASE("make_capsule: friction against spinning on its side is that of an even line load",
+          "[engine][value]") {
+  const double r = 0.1, half_length = GENERATE(0.01, 0.1, 0.12, 0.25, 0.4, 1.0);
+  CAPTURE(half_length);
+  const Body body = make_capsule(r, half_length, 1000.0);
+  double area = 0.0, moment = 0.0;
+  for (std::size_t i = 0; i < body.contact_areas.size(); ++i) {
+    area += body.contact_areas[i];
+    moment += body.contact_areas[i] * std::abs(body.contact_points(2, static_cast<Eigen::Index>(i)));
+  }
+  CHECK(area == Approx(4.0 * std::numbers::pi * r * (r + half_length)).epsilon(1e-12));
+  CHECK(moment == Approx(0.5 * half_length * area).epsilon(1e-12));
+}
+
 TEST_CASE("make_body: a posed capsule has its inertia and contact points turned", "[engine][value]") {
   BodyDescription description;
   description.name = "rod";
