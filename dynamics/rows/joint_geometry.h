@@ -31,6 +31,13 @@ struct JointPose {
     return S(2) * atan2(q.z(), q.w());
   }
 
+  /// d(angle)/d(turn of JB relative to JA), in JA: 2 (q_w dq_z - q_z dq_w)/(q_w^2 + q_z^2) with
+  /// dq = 1/2 (-w.q_v, q_w w + w x q_v) of a turn w.
+  [[nodiscard]] Vec3<S> angle_gradient() const {
+    const Vec3<S> across(q.y(), -q.x(), q.w()), q_v(q.x(), q.y(), q.z());
+    return (q.w() * across + q.z() * q_v) / (q.w() * q.w() + q.z() * q.z());
+  }
+
   /// |d| [m], rounded off below a millionth of `length`, where it has no direction.
   [[nodiscard]] S distance(const S& length) const {
     using std::sqrt;

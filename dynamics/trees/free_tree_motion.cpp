@@ -13,7 +13,7 @@ namespace {
 constexpr int k_iterations = 12;
 /// The error [rad or m] that Newton's method may leave. It is about the last correction times the displacement
 /// since the Jacobian was factored, which the rate of convergence is in proportion to.
-constexpr double k_largest_error = 1e-13;
+constexpr double k_largest_error = 1e-16;
 /// The displacement [rad or m] beyond which the Jacobian is factored again.
 constexpr double k_factored_again = 1e-5;
 
@@ -32,28 +32,43 @@ void FreeTreeMotion::resize(const KinematicTrees& trees) {
 TreeMotionReport FreeTreeMotion::step(const KinematicTrees& trees, const TreeParameters<double>& parameters,
                                       const TreeLoads<double>& loads, double h, TreeState<double>& state,
                                       TreeMotionRecord* record) {
-  ABUT_ASSERT(loads.wrenches.size() == trees.links.size() && loads.tau.size() == trees.nv);
-  resize(trees);
   if (record) record->substeps.clear();
   TreeMotionReport report;
   for (int tree = 0; tree < trees.tree_count(); ++tree) {
-    if (!advance({trees, parameters, loads}, tree, h, 0, state, report, record)) report.unsolved_tree = tree;
+    const TreeMotionReport of_tree = step_tree(trees, parameters, loads, tree, h, state, record);
+    if (of_tree.unsolved_tree >= 0) report.unsolved_tree = tree;
+    report.substeps += of_tree.substeps;
+    report.iterations += of_tree.iterations;
   }
   return report;
 }
 
-bool FreeTreeMotion::advance(const Inputs& in, int tree, double h, int halvings, TreeState<double>& state,
-                             TreeMotionReport& report, TreeMotionRecord* record) {
+TreeMotionReport FreeTreeMotion::step_tree(const KinematicTrees& trees,
+                                           const TreeParameters<double>& parameters,
+                                           const TreeLoads<double>& loads, int tree, double h,
+                                           TreeState<double>& state, TreeMotionRecord* record) {
+  ABUT_ASSERT(loads.wrenches.size() == trees.links.size() && loads.tau.size() == trees.nv);
+  resize(trees);
+  TreeMotionReport report;
+  if (!advance({trees, parameters, loads}, tree, 0.0, h, 0, state, report, record))
+    report.unsolved_tree = tree;
+  return report;
+}
+
+bool FreeTreeMotion::advance(const Inputs& in, int tree, double time, double h, int halvings,
+                             TreeState<double>& state, TreeMotionReport& report, TreeMotionRecord* record) {
   const Tree& part = in.trees.trees[at(tree)];
-  if (!solve(in, part, h, state, report)) {
+  if (!solve(in, part, time, h, state, report)) {
     if (halvings >= k_most_tree_halvings) return false;
-    return advance(in, tree, 0.5 * h, halvings + 1, state, report, record) &&
-           advance(in, tree, 0.5 * h, halvings + 1, state, report, record);
+    const double half = 0.5 * h;
+    return advance(in, tree, time, half, halvings + 1, state, report, record) &&
+           advance(in, tree, time + half, half, halvings + 1, state, report, record);
   }
   ++report.substeps;
   if (record) {
     record->substeps.push_back(
         {tree,
+         time,
          h,
          state.q.segment(part.q, part.nq),
          state.u.segment(part.u, part.nv),
@@ -64,14 +79,18 @@ bool FreeTreeMotion::advance(const Inputs& in, int tree, double h, int halvings,
   state.u.segment(part.u, part.nv) = u_.segment(part.u, part.nv);
   for (int i = part.first_link; i < part.end_link; ++i)
     state.momentum[at(i)] = substep_.chords[at(i)].momentum;
+  // What Newton's method leaves is no change of the total momentum: it is made up for in the next step.
+  const Link& root = in.trees.links[at(part.first_link)];
+  if (root.kind == LinkKind::free)
+    state.momentum[at(part.first_link)] -= substep_.residual.segment<6>(root.u);
   return true;
 }
 
 /// Leaves rates in u_ and the end of the step in substep_.
-bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double h, const TreeState<double>& state,
-                           TreeMotionReport& report) {
+bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double time, double h,
+                           const TreeState<double>& state, TreeMotionReport& report) {
   const auto [trees, parameters, loads] = in;
-  substep_.prepare(trees, part, parameters, state, loads, h);
+  substep_.prepare(trees, part, parameters, state, loads, time, h);
   u_.segment(part.u, part.nv) = state.u.segment(part.u, part.nv);
   bool is_last = part.nv == 0;
   double since_factored = k_infinity;

@@ -31,7 +31,7 @@ struct TreeMotionReport {
 struct TreeMotionRecord {
   struct Substep {
     int tree = 0;
-    double h = 0.0;                      ///< [s]
+    double time = 0.0, h = 0.0;          ///< its start, since that of the step, and its length [s]
     VecX<double> q, u_before, u;         ///< of the tree only
     std::vector<Vec6<double>> momentum;  ///< of its links
   };
@@ -54,11 +54,14 @@ struct TreeMotionTangent {
   TreeLoads<double> loads;
   TreeParametersTangent parameters;
 
+  TreeMotionTangent() = default;
   explicit TreeMotionTangent(const KinematicTrees& trees)
       : state(trees),
         loads{std::vector<Vec6<double>>(trees.links.size(), Vec6<double>::Zero()),
               VecX<double>::Zero(trees.nv)},
         parameters(trees) {}
+
+  TreeMotionTangent& operator+=(const TreeMotionTangent& other);
 };
 
 /// Solver of steps with its memory: one per thread. Nothing is allocated in step() once it has seen the trees,
@@ -71,6 +74,11 @@ class FreeTreeMotion {
   TreeMotionReport step(const KinematicTrees& trees, const TreeParameters<double>& parameters,
                         const TreeLoads<double>& loads, double h, TreeState<double>& state,
                         TreeMotionRecord* record = nullptr);
+
+  /// The same of one tree; others stay. Adds to the record.
+  TreeMotionReport step_tree(const KinematicTrees& trees, const TreeParameters<double>& parameters,
+                             const TreeLoads<double>& loads, int tree, double h, TreeState<double>& state,
+                             TreeMotionRecord* record);
 
   /// JVP of a recorded step of which every tree was solved: takes the tangent of the state h seconds on. Those of
   /// loads and parameters stay.
@@ -90,9 +98,9 @@ class FreeTreeMotion {
   };
 
   void resize(const KinematicTrees& trees);
-  bool advance(const Inputs& in, int tree, double h, int halvings, TreeState<double>& state,
+  bool advance(const Inputs& in, int tree, double time, double h, int halvings, TreeState<double>& state,
                TreeMotionReport& report, TreeMotionRecord* record);
-  bool solve(const Inputs& in, const Tree& part, double h, const TreeState<double>& state,
+  bool solve(const Inputs& in, const Tree& part, double time, double h, const TreeState<double>& state,
              TreeMotionReport& report);
   void factor(const Inputs& in, const Tree& part, double h, const VecX<double>& u);
   [[nodiscard]] bool turns_too_far(const Inputs& in, const Tree& part, double h);

@@ -6,6 +6,18 @@
 
 namespace abut {
 
+TreeMotionTangent& TreeMotionTangent::operator+=(const TreeMotionTangent& other) {
+  state.q += other.state.q;
+  state.u += other.state.u;
+  for (std::size_t i = 0; i < state.momentum.size(); ++i) {
+    state.momentum[i] += other.state.momentum[i];
+    loads.wrenches[i] += other.loads.wrenches[i];
+  }
+  loads.tau += other.loads.tau;
+  parameters += other.parameters;
+  return *this;
+}
+
 /// Evaluates a recorded substep at its solution, and factors its equation.
 void FreeTreeMotion::linearize(const Inputs& in, const TreeMotionRecord::Substep& substep) {
   const Tree& part = in.trees.trees[at(substep.tree)];
@@ -16,7 +28,7 @@ void FreeTreeMotion::linearize(const Inputs& in, const TreeMotionRecord::Substep
   before_.u.segment(part.u, part.nv) = substep.u_before;
   std::copy(substep.momentum.begin(), substep.momentum.end(), before_.momentum.begin() + part.first_link);
   u_.segment(part.u, part.nv) = substep.u;
-  substep_.prepare(in.trees, part, in.parameters, before_, in.loads, substep.h);
+  substep_.prepare(in.trees, part, in.parameters, before_, in.loads, substep.time, substep.h);
   substep_.evaluate(in.trees, part, in.parameters, before_, in.loads, substep.h, u_);
   factor(in, part, substep.h, u_);
 }
@@ -48,7 +60,7 @@ void FreeTreeMotion::step_jvp(const KinematicTrees& trees, const TreeParameters<
       state.momentum[at(i)] = along(before_.momentum[at(i)], dot.state.momentum[at(i)]);
     }
     // dr + (dr/du) du = 0
-    moved.prepare(trees, part, moved_parameters, state, moved_loads, substep.h);
+    moved.prepare(trees, part, moved_parameters, state, moved_loads, substep.time, substep.h);
     moved.evaluate(trees, part, moved_parameters, state, moved_loads, substep.h, u);
     for (int k = part.u; k < part.u + part.nv; ++k) correction_[k] = -moved.residual[k].d[0];
     elimination_.solve(trees, part, substep_.start.axes, right_, correction_);

@@ -1,7 +1,5 @@
 #include "dynamics/trees/joint_coordinates.h"
 
-#include "dynamics/rows/joint_geometry.h"
-
 namespace abut {
 
 VecX<double> neutral_coordinates(const KinematicTrees& trees) {
@@ -42,9 +40,9 @@ void integrate_coordinates_vjp(const KinematicTrees& trees, const Tree& part, co
   }
 }
 
-VecX<double> coordinate_difference(const KinematicTrees& trees, const VecX<double>& q1,
-                                   const VecX<double>& q0) {
-  VecX<double> d(trees.nv);
+void coordinate_difference(const KinematicTrees& trees, const VecX<double>& q1, const VecX<double>& q0,
+                           VecX<double>& d) {
+  if (d.size() != trees.nv) d.resize(trees.nv);
   for (const Link& link : trees.links) {
     int qi = link.q, ui = link.u;
     if (link.kind == LinkKind::ball || link.kind == LinkKind::free) {
@@ -54,35 +52,6 @@ VecX<double> coordinate_difference(const KinematicTrees& trees, const VecX<doubl
     }
     for (; ui < link.u + link.nv; ++qi, ++ui) d[ui] = q1[qi] - q0[qi];
   }
-  return d;
-}
-
-std::vector<JointGap> coordinates_of_poses(const Model& model, const KinematicTrees& trees,
-                                           const std::vector<Pose<double>>& X_WB, VecX<double>& q) {
-  std::vector<JointGap> gaps(trees.links.size());
-  q.resize(trees.nq);
-  State state;
-  state.X_WB = X_WB;
-  for (std::size_t i = 0; i < trees.links.size(); ++i) {
-    const Link& link = trees.links[i];
-    if (link.kind == LinkKind::free) {
-      const Pose<double>& X = X_WB[at(link.body)];
-      set_quaternion(X.normalized().q, q, link.q);
-      q.segment<3>(link.q + 4) = X.p;
-      continue;
-    }
-    const Joint& joint = model.joints[at(link.joint)];
-    const JointError error = joint_error(joint, state);
-    gaps[i] = {error.position, error.rotation};
-    if (link.kind == LinkKind::ball) {
-      const JointFrames frames = joint_frames(joint, state);
-      const Quat<double> turn = frames.X_WJA.q.conjugate() * frames.X_WJB.q;
-      set_quaternion(turn.normalized(), q, link.q);
-    } else if (link.kind != LinkKind::fixed) {
-      q[link.q] = joint_coordinate(joint, state);
-    }
-  }
-  return gaps;
 }
 
 }  // namespace abut

@@ -8,7 +8,6 @@
 
 #include "dynamics/trees/tree.h"
 #include "engine/lie.h"
-#include "engine/model.h"
 #include "engine/pose.h"
 #include "engine/types.h"
 
@@ -73,24 +72,14 @@ void integrate_coordinates_jvp(const KinematicTrees& trees, const VecX<double>& 
 void integrate_coordinates_vjp(const KinematicTrees& trees, const Tree& part, const VecX<double>& u, double h,
                                const VecX<double>& q_next_bar, VecX<double>& q_bar, VecX<double>& u_bar);
 
-/// The d (nv) with q0 (+) d = q1, rotations at most half a turn.
-[[nodiscard]] VecX<double> coordinate_difference(const KinematicTrees& trees, const VecX<double>& q1,
-                                                 const VecX<double>& q0);
-
-/// By how far two bodies are from what their joint allows.
-struct JointGap {
-  double position = 0.0;  ///< [m]
-  double rotation = 0.0;  ///< 2 sin(t/2) of the angle t that the joint does not allow [-]
-};
-
-/// The coordinates of given poses of bodies, each joint's from the relative pose of its two bodies: angles of
-/// hinges in [-pi, pi]. Exact where no joint has a gap.
-///
-/// @param X_WB  by body
-/// @param q     (nq), overwritten
-/// @return      per link, the gap of its joint; zero for free roots
-[[nodiscard]] std::vector<JointGap> coordinates_of_poses(const Model& model, const KinematicTrees& trees,
-                                                         const std::vector<Pose<double>>& X_WB,
-                                                         VecX<double>& q);
+/// The d (nv) with q0 (+) d = q1, rotations at most half a turn; overwritten.
+void coordinate_difference(const KinematicTrees& trees, const VecX<double>& q1, const VecX<double>& q0,
+                           VecX<double>& d);
+[[nodiscard]] inline VecX<double> coordinate_difference(const KinematicTrees& trees, const VecX<double>& q1,
+                                                        const VecX<double>& q0) {
+  VecX<double> d;
+  coordinate_difference(trees, q1, q0, d);
+  return d;
+}
 
 }  // namespace abut

@@ -65,11 +65,12 @@ class TreeBuilder {
     for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) sort_joint(j);
   }
 
-  [[nodiscard]] KinematicTrees build() {
+  [[nodiscard]] KinematicTrees build(TreesOf bodies) {
     std::vector<int> root_joint(model_.bodies.size(), -1);  // by which a body hangs from the world
     for (const int j : joints_at_[0]) root_joint[at(moving_body(model_.joints[at(j)]))] = j;
     for (int body = 0; body < model_.body_count(); ++body) {
       if (node_of(model_, body) == 0 || trees_.link_of_body[at(body)] >= 0) continue;
+      if (bodies == TreesOf::jointed_bodies && joints_at_[at(body + 1)].empty()) continue;
       // The first body of a tree that is not built yet: find its root.
       if (connected_.root(body + 1) == 0) {
         add_tree(hanging_root(body, root_joint), root_joint);
@@ -217,7 +218,9 @@ class TreeBuilder {
 
 }  // namespace
 
-KinematicTrees kinematic_trees(const Model& model) { return TreeBuilder(model).build(); }
+KinematicTrees kinematic_trees(const Model& model, TreesOf bodies) {
+  return TreeBuilder(model).build(bodies);
+}
 
 std::string constraint_text(const Model& model, const JointConstraint& constraint) {
   const std::string& name = model.joints[at(constraint.joint)].name;

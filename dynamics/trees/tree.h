@@ -73,7 +73,7 @@ struct KinematicTrees {
   std::vector<Link> links;  ///< parents before children, every subtree a range; trees by their first body
   std::vector<int> subtree_end;  ///< per link: index after the last link of its subtree
   std::vector<Tree> trees;
-  std::vector<int> link_of_body;             ///< -1: of infinite mass
+  std::vector<int> link_of_body;             ///< -1: of infinite mass, or in no tree
   std::vector<JointConstraint> constraints;  ///< joints that are not links, in the order of the model
   int nq = 0, nv = 0;                        ///< lengths of q and u
 
@@ -83,11 +83,16 @@ struct KinematicTrees {
   [[nodiscard]] Tree all() const { return {0, link_count(), 0, nq, 0, nv}; }
 };
 
+enum class TreesOf {
+  all_bodies,
+  jointed_bodies  ///< without bodies that no rigid joint holds, whose link_of_body is -1 then
+};
+
 /// The trees of a model with valid joints.
 ///
 /// Throws std::invalid_argument naming the body where a joint moves links without mass (the last ones of a
 /// chain, together with what is fixed to them): no torque could accelerate them by a finite amount.
-[[nodiscard]] KinematicTrees kinematic_trees(const Model& model);
+[[nodiscard]] KinematicTrees kinematic_trees(const Model& model, TreesOf bodies = TreesOf::all_bodies);
 
 /// "joint 'x' closes a loop of rigid joints", or what else makes it a constraint.
 [[nodiscard]] std::string constraint_text(const Model& model, const JointConstraint& constraint);

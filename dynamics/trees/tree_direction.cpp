@@ -20,6 +20,10 @@ TreeParameters<Dual1> along(const TreeParameters<double>& parameters,
     link.X_PJ = retract(link.X_PJ, along<6>(Vec6<double>::Zero(), dot.X_PJ));
     link.X_CJ = retract(link.X_CJ, along<6>(Vec6<double>::Zero(), dot.X_CJ));
   }
+  for (std::size_t i = 0; i < moved.bases.size(); ++i) {
+    moved.bases[i] = {along<3>(parameters.bases[i].p_WB, direction.bases[i].p_WB),
+                      along<6>(parameters.bases[i].V_WB, direction.bases[i].V_WB)};
+  }
   moved.armature = along<Eigen::Dynamic>(parameters.armature, direction.armature);
   moved.gravity = along<3>(parameters.gravity, direction.gravity);
   return moved;

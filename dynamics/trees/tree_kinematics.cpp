@@ -20,6 +20,29 @@ Vec6<double> carried_axes_vjp(const TreeKinematics<double>& kinematics, const Tr
   return F;
 }
 
+/// The cotangents of root_frame(), from that of its twist about O.
+void root_frame_vjp(const TreeParameters<double>& parameters, int link, int tree,
+                    const TreeKinematics<double>& kinematics, const Vec6<double>& F,
+                    TreeParametersTangent& parameters_bar) {
+  const double t = kinematics.time;
+  const Pose<double> X_WJ = root_frame(parameters, link, tree, t);
+  const Vec6<double> tangent_bar =
+      local_tangent_vjp(Quat<double>(1, 0, 0, 0), X_WJ.p - kinematics.origin[at(tree)], F);
+  if (parameters.bases.empty()) {
+    parameters_bar.links[at(link)].X_PJ += tangent_bar;
+    return;
+  }
+  const BaseMotion<double>& base = parameters.bases[at(tree)];
+  BaseMotion<double>& base_bar = parameters_bar.bases[at(tree)];
+  const Vec3<double> turn = t * base.V_WB.head<3>(), theta_bar = tangent_bar.head<3>(),
+                     p_bar = tangent_bar.tail<3>(), turned = X_WJ.p - base.p_WB - t * base.V_WB.tail<3>();
+  const Mat3<double> back = exp_so3(turn).transpose();
+  parameters_bar.links[at(link)].X_PJ += stack<double>(back * theta_bar, back * p_bar);
+  base_bar.p_WB += p_bar - back * p_bar;
+  base_bar.V_WB.head<3>() += t * (left_jacobian_so3(turn).transpose() * (theta_bar + turned.cross(p_bar)));
+  base_bar.V_WB.tail<3>() += t * p_bar;
+}
+
 }  // namespace
 
 void update_kinematics_vjp(const KinematicTrees& trees, const Tree& part,
@@ -49,10 +72,24 @@ void update_kinematics_vjp(const KinematicTrees& trees, const Tree& part,
     const Vec3<double>& p_WO = kinematics.origin[at(link.tree)];
     numbers_bar.X_CJ -= local_tangent_vjp(X_WB.q, X_WB * numbers.X_CJ.p - p_WO, F);
     const Vec6<double> F_parent = F + axes_F;
-    const Pose<double> X_WP = link.parent < 0 ? Pose<double>() : kinematics.X_WB[at(link.parent)];
+    if (link.parent < 0) {
+      root_frame_vjp(parameters, i, link.tree, kinematics, F_parent, parameters_bar);
+      continue;
+    }
+    const Pose<double>& X_WP = kinematics.X_WB[at(link.parent)];
     numbers_bar.X_PJ += local_tangent_vjp(X_WP.q, X_WP * numbers.X_PJ.p - p_WO, F_parent);
-    if (link.parent >= 0) bar.link[at(link.parent)] += F_parent;
+    bar.link[at(link.parent)] += F_parent;
   }
+}
+
+void base_twist_vjp(const TreeParameters<double>& parameters, int tree, const Vec3<double>& p_WO,
+                    const Vec6<double>& V_bar, TreeParametersTangent& parameters_bar) {
+  if (parameters.bases.empty()) return;
+  const BaseMotion<double>& base = parameters.bases[at(tree)];
+  BaseMotion<double>& base_bar = parameters_bar.bases[at(tree)];
+  base_bar.V_WB += wrench_about_origin<double>(p_WO - base.p_WB, V_bar);
+  const Vec3<double> w = base.V_WB.head<3>(), v_bar = V_bar.tail<3>();
+  base_bar.p_WB -= v_bar.cross(w);  // v + w x (O - p)
 }
 
 void link_twists_vjp(const KinematicTrees& trees, const TreeKinematics<double>& kinematics,

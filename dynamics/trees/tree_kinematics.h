@@ -24,6 +24,7 @@ struct TreeKinematics {
   /// p_WO per tree: where its root was, so that numbers stay small far from the origin of the world. No result
   /// depends on it, and derivatives hold it constant.
   std::vector<Vec3<double>> origin;
+  double time = 0.0;                         ///< since the start of the step, of bases that move [s]
   std::vector<Pose<S>> X_WB;                 ///< per link
   std::vector<Vec3<S>> p_OB;                 ///< per link: p_WB - p_WO
   Eigen::Matrix<S, 6, Eigen::Dynamic> axes;  ///< (6, nv): twist about O for each rate of the joint
@@ -50,11 +51,30 @@ void set_origins(const KinematicTrees& trees, const Tree& part, const TreeParame
   }
 }
 
+/// q v q', as Eigen has it but inline.
+template <typename S>
+[[nodiscard]] inline Vec3<S> rotated(const Quat<S>& q, const Vec3<S>& v) {
+  const Vec3<S> axis(q.x(), q.y(), q.z()), twice = S(2) * axis.cross(v);
+  return v + q.w() * twice + axis.cross(twice);
+}
+
 /// The z axis of a frame of orientation q.
 template <typename S>
 [[nodiscard]] Vec3<S> z_axis(const Quat<S>& q) {
   return {S(2) * (q.x() * q.z() + q.w() * q.y()), S(2) * (q.y() * q.z() - q.w() * q.x()),
           S(1) - S(2) * (q.x() * q.x() + q.y() * q.y())};
+}
+
+/// The joint frame of a root on its base, `time` seconds after the start of a step.
+template <typename S>
+[[nodiscard]] Pose<S> root_frame(const TreeParameters<S>& parameters, int link, int tree, double time) {
+  const Pose<S>& X_WJ = parameters.links[at(link)].X_PJ;
+  if (parameters.bases.empty()) return X_WJ;
+  const BaseMotion<S>& base = parameters.bases[at(tree)];
+  const Vec6<S> way = S(time) * base.V_WB;
+  const Vec3<S> turn = way.template head<3>(), r = X_WJ.p - base.p_WB;
+  const Quat<S> q = exp_quaternion(turn);
+  return {q * X_WJ.q, base.p_WB + way.template tail<3>() + q * r};
 }
 
 /// Poses and axes of the links in a range, about the origins that are set. Overwrites them.
@@ -78,7 +98,13 @@ void update_kinematics(const KinematicTrees& trees, const Tree& part, const Tree
       kinematics.p_OB[at(i)] = p;
       continue;
     }
-    Pose<S> X_WJ = link.parent < 0 ? numbers.X_PJ : Pose<S>(kinematics.X_WB[at(link.parent)] * numbers.X_PJ);
+    Pose<S> X_WJ;
+    if (link.parent < 0) {
+      X_WJ = root_frame(parameters, i, link.tree, kinematics.time);
+    } else {
+      const Pose<S>& X_WP = kinematics.X_WB[at(link.parent)];
+      X_WJ = {X_WP.q * numbers.X_PJ.q, X_WP.p + rotated(X_WP.q, numbers.X_PJ.p)};
+    }
     const Vec3<S> p_OJ = X_WJ.p - p_WO;
     const S sign = link.reversed ? S(-1) : S(1);
     switch (link.kind) {
@@ -110,7 +136,7 @@ void update_kinematics(const KinematicTrees& trees, const Tree& part, const Tree
         break;
     }
     X_WB.q = X_WJ.q * numbers.X_CJ.q.conjugate();
-    X_WB.p = X_WJ.p - X_WB.q * numbers.X_CJ.p;
+    X_WB.p = X_WJ.p - rotated(X_WB.q, numbers.X_CJ.p);
     kinematics.p_OB[at(i)] = X_WB.p - p_WO;
   }
 }
@@ -133,6 +159,32 @@ void tree_twists(const KinematicTrees& trees, const Tree& part, const TreeKinema
     Vec6<S> twist = link.parent < 0 ? Vec6<S>(Vec6<S>::Constant(S(0))) : V[at(link.parent)];
     for (int k = link.u; k < link.u + link.nv; ++k) twist += kinematics.axes.col(k) * u[k];
     V[at(i)] = twist;
+  }
+}
+
+/// Twist of a tree's base about O at the start of a step.
+template <typename S>
+[[nodiscard]] Vec6<S> base_twist(const TreeParameters<S>& parameters, int tree, const Vec3<double>& p_WO) {
+  if (parameters.bases.empty()) return Vec6<S>::Constant(S(0));
+  const BaseMotion<S>& base = parameters.bases[at(tree)];
+  return twist_at<S>(p_WO.cast<S>() - base.p_WB, base.V_WB);
+}
+
+/// The cotangents of base_twist(), from that of the twist.
+void base_twist_vjp(const TreeParameters<double>& parameters, int tree, const Vec3<double>& p_WO,
+                    const Vec6<double>& V_bar, TreeParametersTangent& parameters_bar);
+
+/// Twists about O of all links at rates u, those of moving bases counted. Overwrites them.
+template <typename S>
+void moving_twists(const KinematicTrees& trees, const TreeParameters<S>& parameters,
+                   const TreeKinematics<S>& kinematics, const VecX<S>& u, std::vector<Vec6<S>>& V) {
+  V.resize(trees.links.size());
+  for (std::size_t i = 0; i < V.size(); ++i) {
+    const Link& link = trees.links[i];
+    Vec6<S> twist = link.parent < 0 ? base_twist(parameters, link.tree, kinematics.origin[at(link.tree)])
+                                    : V[at(link.parent)];
+    for (int k = link.u; k < link.u + link.nv; ++k) twist += kinematics.axes.col(k) * u[k];
+    V[i] = twist;
   }
 }
 

@@ -17,10 +17,32 @@ namespace {
 
 }  // namespace
 
+int base_body(const Model& model, const KinematicTrees& trees, int tree) {
+  const Link& root = trees.links[at(trees.trees[at(tree)].first_link)];
+  return root.joint < 0 ? -1 : base_body(model, root);
+}
+
 void TreeParametersTangent::set_zero(const KinematicTrees& trees) {
   links.assign(trees.links.size(), {});
+  bases.assign(trees.trees.size(), {});
   armature.setZero(trees.nv);
   gravity.setZero();
+}
+
+TreeParametersTangent& TreeParametersTangent::operator+=(const TreeParametersTangent& other) {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    links[i].mass += other.links[i].mass;
+    links[i].inertia += other.links[i].inertia;
+    links[i].X_PJ += other.links[i].X_PJ;
+    links[i].X_CJ += other.links[i].X_CJ;
+  }
+  for (std::size_t i = 0; i < bases.size(); ++i) {
+    bases[i].p_WB += other.bases[i].p_WB;
+    bases[i].V_WB += other.bases[i].V_WB;
+  }
+  armature += other.armature;
+  gravity += other.gravity;
+  return *this;
 }
 
 double inner_product(const TreeParametersTangent& bar, const TreeParametersTangent& dot) {
@@ -30,36 +52,43 @@ double inner_product(const TreeParametersTangent& bar, const TreeParametersTange
     sum +=
         a.mass * b.mass + a.inertia.cwiseProduct(b.inertia).sum() + a.X_PJ.dot(b.X_PJ) + a.X_CJ.dot(b.X_CJ);
   }
+  for (std::size_t i = 0; i < bar.bases.size(); ++i)
+    sum += bar.bases[i].p_WB.dot(dot.bases[i].p_WB) + bar.bases[i].V_WB.dot(dot.bases[i].V_WB);
   return sum;
+}
+
+void set_tree_parameters(const Model& model, const KinematicTrees& trees,
+                         const std::vector<Pose<double>>& X_WB, TreeParameters<double>& parameters) {
+  parameters.gravity = model.gravity;
+  parameters.armature.setZero(trees.nv);
+  parameters.bases.clear();
+  parameters.links.clear();
+  for (const Link& link : trees.links) {
+    const Body& body = model.bodies[at(link.body)];
+    LinkParameters<double>& numbers = parameters.links.emplace_back();
+    numbers.mass = body.mass;
+    numbers.inertia = body.inertia;
+    if (link.joint < 0) continue;
+    const Joint& joint = model.joints[at(link.joint)];
+    numbers.X_PJ = link.reversed ? joint.X_BJ : joint.X_AJ;
+    numbers.X_CJ = link.reversed ? joint.X_AJ : joint.X_BJ;
+    const int base = link.parent < 0 ? base_body(model, link) : -1;
+    if (base >= 0) numbers.X_PJ = X_WB[at(base)] * numbers.X_PJ;
+  }
 }
 
 TreeParameters<double> tree_parameters(const Model& model, const KinematicTrees& trees,
                                        const std::vector<Pose<double>>& X_WB, const VecX<double>& armature) {
   TreeParameters<double> parameters;
-  parameters.gravity = model.gravity;
-  if (armature.size() == 0) {
-    parameters.armature.setZero(trees.nv);
-  } else {
-    require(armature.size() == trees.nv,
-            fmt::format("armature of {} rates, allowed: {}", armature.size(), trees.nv));
-    for (int i = 0; i < trees.nv; ++i) {
-      require(armature[i] >= 0.0 && std::isfinite(armature[i]),
-              fmt::format("armature of rate {} = {}, allowed: >= 0, finite", i, armature[i]));
-    }
-    parameters.armature = armature;
+  set_tree_parameters(model, trees, X_WB, parameters);
+  if (armature.size() == 0) return parameters;
+  require(armature.size() == trees.nv,
+          fmt::format("armature of {} rates, allowed: {}", armature.size(), trees.nv));
+  for (int i = 0; i < trees.nv; ++i) {
+    require(armature[i] >= 0.0 && std::isfinite(armature[i]),
+            fmt::format("armature of rate {} = {}, allowed: >= 0, finite", i, armature[i]));
   }
-  for (const Link& link : trees.links) {
-    const Body& body = model.bodies[at(link.body)];
-    LinkParameters<double> numbers{body.mass, body.inertia, {}, {}};
-    if (link.joint >= 0) {
-      const Joint& joint = model.joints[at(link.joint)];
-      numbers.X_PJ = link.reversed ? joint.X_BJ : joint.X_AJ;
-      numbers.X_CJ = link.reversed ? joint.X_AJ : joint.X_BJ;
-      const int base = link.parent < 0 ? base_body(model, link) : -1;
-      if (base >= 0) numbers.X_PJ = X_WB[at(base)] * numbers.X_PJ;
-    }
-    parameters.links.push_back(numbers);
-  }
+  parameters.armature = armature;
   return parameters;
 }
 

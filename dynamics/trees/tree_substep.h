@@ -62,8 +62,12 @@ struct TreeSubstep {
   }
 
   /// Sets all that does not depend on u, for the links in a range.
+  ///
+  /// @param time  of its start, since that of the step [s]
   void prepare(const KinematicTrees& trees, const Tree& part, const TreeParameters<S>& parameters,
-               const TreeState<S>& state, const TreeLoads<S>& loads, double h) {
+               const TreeState<S>& state, const TreeLoads<S>& loads, double time, double h) {
+    start.time = time;
+    end.time = time + h;
     set_origins(trees, part, parameters, state.q, start);
     update_kinematics(trees, part, parameters, state.q, start);
     end.origin = start.origin;

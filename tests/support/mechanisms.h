@@ -77,6 +77,23 @@ struct Mechanism {
   return arm;
 }
 
+/// Five links of 3 g that carry one of 20 kg, hung up at height 3 m and a little out of the vertical; hinges about y and x.
+[[nodiscard]] inline Mechanism light_chain_with_load() {
+  Mechanism chain;
+  const Vec3<double> along = 0.1 * Vec3<double>(0.1, 0, -1).normalized();
+  Vec3<double> p(0, 0, 3);
+  int parent = -1;
+  for (int i = 0; i < 6; ++i, p += along) {
+    const bool is_load = i == 5;
+    const int link = chain.add_capsule("link" + std::to_string(i), p, p + along, is_load ? 0.03 : 0.01,
+                                       is_load ? 20.0 : 0.003);
+    chain.add_joint(JointKind::hinge, parent, link, p,
+                    i % 2 == 0 ? Vec3<double>::UnitY() : Vec3<double>::UnitX());
+    parent = link;
+  }
+  return chain;
+}
+
 /// A horizontal chain of n capsules, hung up at one end at height 3 m. Hinges about y, or about y and z in turn.
 [[nodiscard]] inline Mechanism chain(int n, double length, double radius, double mass,
                                      bool is_planar = true) {

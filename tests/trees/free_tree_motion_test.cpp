@@ -193,18 +193,7 @@ TEST_CASE("free_tree_motion: energy of falling arms and chains stays over 10 s",
 }
 
 TEST_CASE("free_tree_motion: links of 3 g that carry 20 kg keep their energy", "[trees][property]") {
-  test::Mechanism m;
-  const Vec3<double> along = 0.1 * Vec3<double>(0.1, 0, -1).normalized();
-  Vec3<double> p(0, 0, 3);
-  int parent = -1;
-  for (int i = 0; i < 6; ++i, p += along) {
-    const bool is_load = i == 5;
-    const int link = m.add_capsule("link", p, p + along, is_load ? 0.03 : 0.01, is_load ? 20.0 : 0.003);
-    m.add_joint(JointKind::hinge, parent, link, p,
-                i % 2 == 0 ? Vec3<double>::UnitY() : Vec3<double>::UnitX());
-    parent = link;
-  }
-  CHECK(largest_energy_error(MovingTrees({"", std::move(m)}), 2500) <= 0.005);
+  CHECK(largest_energy_error(MovingTrees({"", test::light_chain_with_load()}), 2500) <= 0.005);
 }
 
 TEST_CASE("free_tree_motion: positions converge to those of a fine integration at the first order",

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "dynamics/rows/joint_geometry.h"
+#include "dynamics/trees/pose_coordinates.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/mechanisms.h"
@@ -76,18 +77,59 @@ TEST_CASE("integrate_coordinates: JVP and VJP agree with differences and each ot
   }
 }
 
-TEST_CASE("coordinates_of_poses: reports the gap that a joint does not allow", "[trees][value]") {
+TEST_CASE("joint_gaps: what a joint does not allow", "[trees][value]") {
   test::Mechanism m = test::arm7();
   const KinematicTrees trees = kinematic_trees(m.model);
   VecX<double> q;
-  std::vector<JointGap> gaps = coordinates_of_poses(m.model, trees, m.X_WB, q);
+  coordinates_of_poses(m.model, trees, m.X_WB, q);
+  std::vector<JointGap> gaps = joint_gaps(m.model, trees, m.X_WB);
   CHECK(test::close(q, neutral_coordinates(trees), 0, 1e-15));
   for (const JointGap& gap : gaps) CHECK(gap.position + gap.rotation < 1e-14);
 
   const int body = m.model.body("link4"), link = trees.link_of_body[at(body)];
   m.X_WB[at(body)].p.y() += 0.01;
-  gaps = coordinates_of_poses(m.model, trees, m.X_WB, q);
+  gaps = joint_gaps(m.model, trees, m.X_WB);
   CHECK(test::close(gaps[at(link)].position, 0.01, 1e-12, 0));
   CHECK(test::close(gaps[at(link + 1)].position, 0.01, 1e-12, 0));
   CHECK(gaps[at(link - 1)].position < 1e-14);
+}
+
+TEST_CASE("coordinates_of_poses: derivatives agree with differences, whether joints have gaps or not",
+          "[trees][derivative]") {
+  const bool has_gaps = GENERATE(false, true);
+  for (const std::uint64_t seed : {1, 2}) {
+    for (const test::TreeCase& c : test::tree_cases(seed)) {
+      CAPTURE(seed, c.name, has_gaps);
+      Random random(seed + 10);
+      const Model& model = c.mechanism.model;
+      TreeKinematics<double> kinematics;
+      tree_kinematics(c.trees, c.parameters, c.q, kinematics);
+      std::vector<Pose<double>> X_WB = c.mechanism.X_WB;
+      for (std::size_t i = 0; i < c.trees.links.size(); ++i)
+        X_WB[at(c.trees.links[i].body)] = kinematics.X_WB[i];
+      std::vector<Vec6<double>> pose_dot;
+      for (Pose<double>& X : X_WB) {
+        if (has_gaps) X = retract<double>(X, 0.02 * test::random_vector<6>(random));
+        pose_dot.push_back(test::random_vector<6>(random));
+      }
+      const VecX<double> bar = c.random_rates(random, 1.0);
+      VecX<double> q, q_dot;
+      coordinates_of_poses(model, c.trees, X_WB, q);
+      coordinates_of_poses_jvp(model, c.trees, X_WB, pose_dot, q_dot);
+      const auto loss = [&](double t) {
+        std::vector<Pose<double>> moved = X_WB;
+        for (std::size_t b = 0; b < moved.size(); ++b) moved[b] = retract<double>(X_WB[b], t * pose_dot[b]);
+        VecX<double> there;
+        coordinates_of_poses(model, c.trees, moved, there);
+        return bar.dot(coordinate_difference(c.trees, there, q));
+      };
+      CHECK(test::close(test::fd_sweep(loss, 0.0, 0.1).value, bar.dot(q_dot), 1e-8, 1e-9));
+      std::vector<Vec6<double>> pose_bar(X_WB.size(), Vec6<double>::Zero());
+      std::vector<JointTangent> joint_bar(model.joints.size());
+      coordinates_of_poses_vjp(model, c.trees, X_WB, bar, pose_bar, joint_bar);
+      double by_vjp = 0.0;
+      for (std::size_t b = 0; b < pose_bar.size(); ++b) by_vjp += pose_bar[b].dot(pose_dot[b]);
+      CHECK(test::close(by_vjp, bar.dot(q_dot), 1e-11, 1e-12));
+    }
+  }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dynamics/trees/pose_coordinates.h"
 #include "tests/support/close.h"
 #include "tests/trees/tree_directions.h"
 
@@ -43,8 +44,9 @@ TEST_CASE("tree_kinematics: no joint has a gap, and coordinates follow from the 
       TreeKinematics<double> kinematics;
       tree_kinematics(c.trees, c.parameters, c.q, kinematics);
       VecX<double> q;
-      const std::vector<JointGap> gaps =
-          coordinates_of_poses(c.mechanism.model, c.trees, poses_by_body(c, kinematics), q);
+      const std::vector<Pose<double>> X_WB = poses_by_body(c, kinematics);
+      coordinates_of_poses(c.mechanism.model, c.trees, X_WB, q);
+      const std::vector<JointGap> gaps = joint_gaps(c.mechanism.model, c.trees, X_WB);
       double position = 0.0, rotation = 0.0;
       for (const JointGap& gap : gaps) {
         position = std::max(position, gap.position);

@@ -1,0 +1,46 @@
+/// Joint rates of twists of links: of each joint the rate of its coordinates in the twist of a link relative to its
+/// parent's. Where joints hold they are the u of V = J u; elsewhere what joints do not allow is left out.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "dynamics/trees/tree.h"
+#include "dynamics/trees/tree_kinematics.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// @param V_WB  per link [w; v] in W about the centre of mass; that of bases is 0
+/// @param u     (nv), overwritten
+template <typename S>
+void joint_rates(const KinematicTrees& trees, const TreeKinematics<S>& kinematics,
+                 std::span<const Vec6<S>> V_WB, VecX<S>& u) {
+  if (u.size() != trees.nv) u.resize(trees.nv);
+  for (std::size_t i = 0; i < trees.links.size(); ++i) {
+    const Link& link = trees.links[i];
+    if (link.kind == LinkKind::free) {
+      u.template segment<6>(link.u) = V_WB[i];
+      continue;
+    }
+    Vec6<S> V = V_WB[i];
+    if (link.parent >= 0) {
+      const Vec3<S> r = kinematics.p_OB[i] - kinematics.p_OB[at(link.parent)];
+      V -= twist_at(r, V_WB[at(link.parent)]);
+    }
+    const auto axes = kinematics.axes.middleCols(link.u, link.nv);
+    if (link.kind == LinkKind::slider) {
+      u[link.u] = axes.col(0).template tail<3>().dot(V.template tail<3>());
+    } else {
+      for (int k = 0; k < link.nv; ++k)
+        u[link.u + k] = axes.col(k).template head<3>().dot(V.template head<3>());
+    }
+  }
+}
+
+/// The cotangents of joint_rates(): adds to those of twists, poses and axes.
+void joint_rates_vjp(const KinematicTrees& trees, const TreeKinematics<double>& kinematics,
+                     std::span<const Vec6<double>> V_WB, const VecX<double>& u_bar,
+                     std::span<Vec6<double>> V_WB_bar, TreeKinematicsBar& bar);
+
+}  // namespace abut
