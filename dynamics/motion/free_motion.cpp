@@ -122,6 +122,12 @@ Vec6<double> applied_wrench(const Model& model, const Control& control, int body
   return wrench;
 }
 
+Vec3<double> angular_velocity(const Pose<double>& X_WB, const Mat3<double>& inertia_B,
+                              const Vec3<double>& L) {
+  const Mat3<double> R = X_WB.rotation(), I = R * inertia_B * R.transpose();
+  return I.ldlt().solve(L);
+}
+
 void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                  double h, FreeMotion& free) {
   free.v_start.resize(mass.size());
@@ -133,6 +139,7 @@ void free_motion(const Model& model, const MassMatrix& mass, const State& state,
     const Vec6<double> wrench = applied_wrench(model, control, mass.body(s));
     const Vec6<double>& V = state.V_WB[b];
     free.v_start.segment<6>(6 * s) = V;
+    if (free.moves_with_tree(s)) continue;
     const Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>());
     const Mat3<double> R = state.X_WB[b].rotation();
     const Vec3<double> middle_momentum = momentum + 0.5 * h * wrench.head<3>(), w = V.head<3>(),
@@ -163,6 +170,7 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
     if (!V.isZero(0.0)) next.X_WB[b] = retract<double>(state.X_WB[b], h * V).normalized();
   }
   for (int s = 0; s < mass.slot_count(); ++s) {
+    if (free.moves_with_tree(s)) continue;
     const auto b = static_cast<std::size_t>(mass.body(s));
     const Body& body = model.bodies[b];
     const Vec3<double> w = end.velocity.segment<3>(6 * s), v = end.velocity.segment<3>(6 * s + 3);
@@ -175,10 +183,7 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
     Vec3<double> momentum = std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * w_start) +
                             h * applied_wrench(model, control, mass.body(s)).head<3>() +
                             mass.inertia_W(s) * (w - w_free);
-    // Solved with the very matrix that the next step multiplies by (see MassMatrix): through the inverse in
-    // B, the rounding of |q| would add up to a drift of the angular momentum, 1e-15 of it a step.
-    const Mat3<double> R = next.X_WB[b].rotation(), I = R * body.inertia * R.transpose();
-    next.V_WB[b] = stack<double>(I.ldlt().solve(momentum), v);
+    next.V_WB[b] = stack<double>(angular_velocity(next.X_WB[b], body.inertia, momentum), v);
   }
 }
 
@@ -259,6 +264,7 @@ void free_motion_jvp(const Model& model, const MassMatrix& mass, const State& st
     tangent.momentum[k] = d.angular_decay * (tangent.inertia_W[k] * V.head<3>() + I * V_dot.head<3>()) -
                           h * dot.angular_damping * d.momentum;
 
+    if (free.moves_with_tree(s)) continue;
     // I(R_m) w_m = L + h tau/2
     const Vec3<double> w_free = free.v_free.segment<3>(6 * s);
     Vec3<double> middle_dot =
@@ -292,6 +298,7 @@ void advance_jvp(const Model& model, const MassMatrix& mass, double h, const Fre
       next_dot.pose[b] = moved(d, pose_dot, h * direction.state.twist[b]);
       continue;
     }
+    if (free.moves_with_tree(s)) continue;
     const auto k = static_cast<std::size_t>(s);
     const Vec6<double> v_end_dot = end_dot.velocity.segment<6>(6 * s);
     Vec6<double> way_dot = h * v_end_dot;
@@ -316,9 +323,10 @@ void advance_vjp(const Model& model, const MassMatrix& mass, double h, const Fre
                  const StateTangent& next_bar, StateTangent& state_bar, std::span<Vec6<double>> wrench_bar,
                  EndMotionBar& end_bar, GrowableVector& v_free_bar, std::span<Vec3<double>> momentum_bar,
                  std::span<Mat3<double>> inertia_W_bar, std::span<FreeMotionParameterBar> parameter_bar) {
-  end_bar.velocity.resize(mass.size());
-  end_bar.displacement.resize(end.displacement.size());
+  end_bar.velocity.setZero(mass.size());
+  end_bar.displacement.setZero(end.displacement.size());
   for (int s = 0; s < mass.slot_count(); ++s) {
+    if (free.moves_with_tree(s)) continue;
     const auto b = static_cast<std::size_t>(mass.body(s)), k = static_cast<std::size_t>(s);
     const BodyMotionDerivative& d = derivatives[b];
     const Vec3<double> w_end = end.velocity.segment<3>(6 * s), w_next = next.V_WB[b].head<3>();
@@ -363,29 +371,31 @@ void free_motion_vjp(const Model& model, const MassMatrix& mass, const State& st
     const Body& body = model.bodies[b];
     const BodyMotionDerivative& d = derivatives[b];
     FreeMotionParameterBar& bar = parameter_bar[k];
-    const Vec3<double> w_start = state.V_WB[b].head<3>(), w_free = free.v_free.segment<3>(6 * s);
+    Mat3<double> inertia_B_bar = Mat3<double>::Zero();
+    if (!free.moves_with_tree(s)) {
+      const Vec3<double> w_start = state.V_WB[b].head<3>(), w_free = free.v_free.segment<3>(6 * s);
 
-    // I(R_m) w_m = L + h tau/2
-    const Vec3<double> multiplier = d.w_free_by_momentum.transpose() * v_free_bar.segment<3>(6 * s);
-    const Vec3<double> L_bar = momentum_bar[k] + multiplier;
-    wrench_bar[b].head<3>() += 0.5 * h * multiplier;
-    state_bar.pose[b].head<3>() -= d.middle_by_theta.transpose() * multiplier;
-    Mat3<double> inertia_B_bar =
-        -(d.R_middle.transpose() * multiplier) * (d.R_middle.transpose() * w_free).transpose();
+      // I(R_m) w_m = L + h tau/2
+      const Vec3<double> multiplier = d.w_free_by_momentum.transpose() * v_free_bar.segment<3>(6 * s);
+      const Vec3<double> L_bar = momentum_bar[k] + multiplier;
+      wrench_bar[b].head<3>() += 0.5 * h * multiplier;
+      state_bar.pose[b].head<3>() -= d.middle_by_theta.transpose() * multiplier;
+      inertia_B_bar = -(d.R_middle.transpose() * multiplier) * (d.R_middle.transpose() * w_free).transpose();
 
-    // L = e^{-c_w h} I w
-    bar.angular_damping -= h * L_bar.dot(d.momentum);
-    state_bar.twist[b].head<3>() += d.angular_decay * (mass.inertia_W(s) * L_bar);
-    inertia_W_bar[k] += d.angular_decay * L_bar * w_start.transpose();
+      // L = e^{-c_w h} I w
+      bar.angular_damping -= h * L_bar.dot(d.momentum);
+      state_bar.twist[b].head<3>() += d.angular_decay * (mass.inertia_W(s) * L_bar);
+      inertia_W_bar[k] += d.angular_decay * L_bar * w_start.transpose();
 
-    // v* = e^{-c_v h} v + h (g + f/m)
-    const Vec3<double> v_bar = v_free_bar.segment<3>(6 * s + 3), v = state.V_WB[b].tail<3>();
-    const Vec3<double> force = applied_wrench(model, control, mass.body(s)).tail<3>();
-    state_bar.twist[b].tail<3>() += d.linear_decay * v_bar;
-    bar.linear_damping -= h * d.linear_decay * v_bar.dot(v);
-    gravity_bar += h * v_bar;
-    wrench_bar[b].tail<3>() += (h / body.mass) * v_bar;
-    bar.mass -= h * force.dot(v_bar) / (body.mass * body.mass);
+      // v* = e^{-c_v h} v + h (g + f/m)
+      const Vec3<double> v_bar = v_free_bar.segment<3>(6 * s + 3), v = state.V_WB[b].tail<3>();
+      const Vec3<double> force = applied_wrench(model, control, mass.body(s)).tail<3>();
+      state_bar.twist[b].tail<3>() += d.linear_decay * v_bar;
+      bar.linear_damping -= h * d.linear_decay * v_bar.dot(v);
+      gravity_bar += h * v_bar;
+      wrench_bar[b].tail<3>() += (h / body.mass) * v_bar;
+      bar.mass -= h * force.dot(v_bar) / (body.mass * body.mass);
+    }
 
     // I = R I_B R^T: <A, [dtheta]x I - I [dtheta]x> for A = dL/dI
     const Mat3<double>& A = inertia_W_bar[k];

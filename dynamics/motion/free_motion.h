@@ -23,12 +23,18 @@
 
 namespace abut {
 
-/// Free velocities of the moving bodies, with what the way back needs.
+/// Free velocities of the moving bodies, with what the way back needs. Links of trees move as step/tree_motion.h says:
+/// the functions below pass them over, but for v_start and, backwards and along directions, inertias in W.
 struct FreeMotion {
+  std::vector<char> is_link;  ///< per moving body; empty: none is
   GrowableVector v_start;     ///< [w; v] at the start
   GrowableVector v_free;      ///< [w_m; v*]
   bool converged = true;      ///< of every midpoint equation
   int unconverged_slot = -1;  ///< the last moving body whose equation was not solved
+
+  [[nodiscard]] bool moves_with_tree(int slot) const {
+    return !is_link.empty() && is_link[static_cast<std::size_t>(slot)] != 0;
+  }
 };
 
 /// dL/d of the parameters of one moving body that free motion knows.
@@ -40,6 +46,12 @@ struct FreeMotionParameterBar {
 
 /// Wrench on a body during a step: its own constant one plus the control's.
 [[nodiscard]] Vec6<double> applied_wrench(const Model& model, const Control& control, int body);
+
+/// w of a body whose angular momentum is L, in W. Solved with the very matrix that a step multiplies by (see
+/// MassMatrix): through the inverse in B, the rounding of |q| would add up to a drift of the angular momentum, 1e-15
+/// of it a step.
+[[nodiscard]] Vec3<double> angular_velocity(const Pose<double>& X_WB, const Mat3<double>& inertia_B,
+                                            const Vec3<double>& L);
 
 void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,
                  double h, FreeMotion& free);

@@ -103,11 +103,7 @@ void turn_row_vjp(const Geometry& g, int i, const JointRowBar& bar, double error
 /// e = angle(), J its direction z of JA: that of its rate once the axes agree.
 void hinge_row_vjp(const Geometry& g, const JointRowBar& bar, double error_bar, GeometryBar& out) {
   const Vec3<double> z = g.axis(2), z_bar = bar.J_B.head<3>() - bar.J_A.head<3>();
-  // d angle = 2 (q_w dq_z - q_z dq_w)/(q_w^2 + q_z^2), dq as in turn_row_vjp
-  const Quat<double>& q = g.pose.q;
-  const Vec3<double> by_w =
-      (q.w() * Vec3<double>(q.y(), -q.x(), q.w()) + q.z() * q.vec()) / (q.w() * q.w() + q.z() * q.z());
-  const Vec3<double> relative_bar = error_bar * (g.R_JA * by_w);
+  const Vec3<double> relative_bar = error_bar * (g.R_JA * g.pose.angle_gradient());
   out.theta_JA += z.cross(z_bar) - relative_bar;
   out.theta_JB += relative_bar;
 }
@@ -297,10 +293,11 @@ void set_law(const Joint& joint, const RowOf& kind, const JointSettings& setting
 // From the model and back ----------------------------------------------------------------------------------
 
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
-                     const JointSettings& settings, JointRows& out) {
+                     const JointSettings& settings, JointRows& out, std::span<const char> is_idle) {
   out.clear();
   out.stop_smoothing = settings.law.velocity_smoothing;
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    if (!is_idle.empty() && is_idle[j] != 0) continue;
     const Joint& joint = model.joints[j];
     const Geometry g(joint, state);
     const RowList list = rows_of(joint);

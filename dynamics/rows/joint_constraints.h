@@ -35,8 +35,10 @@ struct JointSettings {
 };
 
 /// Rows of all joints of a model.
+///
+/// @param is_idle  per joint, whether it is left out; empty: none is
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
-                     const JointSettings& settings, JointRows& rows);
+                     const JointSettings& settings, JointRows& rows, std::span<const char> is_idle = {});
 
 /// What rows contribute to; everything is added to.
 struct JointRowsGradient {

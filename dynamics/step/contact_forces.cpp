@@ -43,9 +43,10 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
         fmt::format("a step that ended '{}' has no forces", to_string(record.report.status)));
   forces.clear();
   std::vector<Vec3<double>> impulses;
-  const State* start = &state;
+  const State* given = &state;
   for (const SubstepRecord& part : record.substeps) {
-    restore(*start, control, part, LinearizeFor::vjp, memory);
+    const State& start = close_joints(*given, part.h, memory.linearized.own.solved.trees, memory);
+    restore(start, control, part, LinearizeFor::vjp, memory);
     LinearizedSubstep& at = memory.linearized;
     const SolvedSubstep& solved = at.solved();
     const std::size_t earlier = forces.size();
@@ -78,11 +79,11 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
       }
     };
     solver_->impulses(problem_of(solved, part.h), solved.solution, memory.solver, impulses);
-    add(solved.rows, at.contacts.features, start->X_WB, solved.solution.velocity, false);
+    add(solved.rows, at.contacts.features, start.X_WB, solved.solution.velocity, false);
     if (solved.has_impacts) {
       PhasesMemory& phases = memory.phases;
-      run_phases(*start, part.h, part.phase_pairs, nullptr, true, at.own.solved, memory);
-      const PhasesStart phases_from = phases_start(*start, part.h, solved, part.phase_pairs, memory);
+      run_phases(start, part.h, part.phase_pairs, nullptr, true, at.own.solved, memory);
+      const PhasesStart phases_from = phases_start(start, part.h, solved, part.phase_pairs, memory);
       for (std::size_t k = 0; k < phases.event_count; ++k) {
         const PhaseEvent& event = phases.events[k];
         if (!event.has_impact()) continue;
@@ -91,7 +92,7 @@ void Stepper::contact_forces(const State& state, const Control& control, const S
         add(event.rows, event.features, phases.state.X_WB, event.solution.velocity, true);
       }
     }
-    start = &part.end;
+    given = &part.end;
   }
 }
 

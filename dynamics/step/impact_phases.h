@@ -46,6 +46,7 @@
 #include "dynamics/solver/disjoint_sets.h"
 #include "dynamics/solver/island_solver.h"
 #include "dynamics/step/step_derivatives.h"
+#include "dynamics/step/tree_motion.h"
 #include "engine/config.h"
 
 namespace abut {
@@ -54,6 +55,13 @@ namespace abut {
 struct PhaseLoad {
   int body_A = -1, body_B = -1;
   double value = 0.0;  ///< x
+};
+
+/// The trees of the model in a substep.
+struct TreesOfStep {
+  const TreeMotion* motion = nullptr;  ///< null: there are none
+  const TreeStep* step = nullptr;
+  TreeMotionMemory* memory = nullptr;
 };
 
 /// What the phases of a substep start from.
@@ -67,6 +75,7 @@ struct PhasesStart {
   const GrowableVector& v_rest;          ///< v_0
   std::span<const CandidatePair> pairs;  ///< that may take part
   std::span<const PhaseLoad> loads;
+  TreesOfStep trees;
 };
 
 /// Earlier closings of a pair that is foreseen to close.

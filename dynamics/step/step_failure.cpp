@@ -95,16 +95,18 @@ Jump find_jump(const ContactDetector& detector, double h, const MotionLag& lag, 
                const State& next, const StepMemory& scratch) {
   constexpr double k_rounding = 8.0 * std::numeric_limits<double>::epsilon(), k_half_turn = 3.0;
   const MassMatrix& mass = scratch.solved.mass;
+  const std::vector<Vec2<double>>& slack = scratch.trees.slack;
   const Explained explained{h, lag, scratch.solved.solution, scratch.solved.free};
   Jump jump;
   for (int s = 0; s < mass.slot_count(); ++s) {
     const int body = mass.body(s);
     const Pose<double>&before = state.X_WB[static_cast<std::size_t>(body)],
           &after = next.X_WB[static_cast<std::size_t>(body)];
-    double length = (after.p - before.p).norm() - explained.way(6 * s + 3, 2 * s + 1) -
+    const Vec2<double> of_joints = slack.empty() ? Vec2<double>(0.0, 0.0) : slack[at(s)];
+    double length = (after.p - before.p).norm() - explained.way(6 * s + 3, 2 * s + 1) - of_joints[1] -
                     k_rounding * (after.p.norm() + before.p.norm());
     // |vec(q+ q^-1)| = sin(|theta|/2); beyond half a turn poses do not tell how far it was.
-    const double turn = explained.way(6 * s, 2 * s) + k_rounding;
+    const double turn = explained.way(6 * s, 2 * s) + of_joints[0] + k_rounding;
     if (turn < k_half_turn) {
       const double sine = (after.q * before.q.conjugate()).vec().norm();
       if (sine > std::sin(0.5 * turn) + k_rounding)

@@ -20,7 +20,8 @@ namespace abut {
 ///     h max |v| + c |v+ - v| + h |v_push - v+|,
 /// of the velocities v at the start, v+ of the solve and those of the phases between impacts
 /// (ContactSolution::phase_speeds), with the lag c (MotionLag) and the pseudo-velocity v_push of a
-/// split push-out. The pose update of a step without impacts complies by construction.
+/// split push-out, and what joints add (TreeMotion::find_slack()). The pose update of a step without impacts complies
+/// by construction.
 ///
 /// @param h  length of the substep [s]
 void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector, double h,

@@ -29,7 +29,8 @@ void Stepper::step_jvp(const State& state, const Control& control, const State& 
   memory.between.resize(directions.size());
   for (std::size_t k = 0; k < record.substeps.size(); ++k) {
     const SubstepRecord& substep = record.substeps[k];
-    const State& start = k == 0 ? state : record.substeps[k - 1].end;
+    const State& given = k == 0 ? state : record.substeps[k - 1].end;
+    const State& start = close_joints(given, substep.h, memory.linearized.own.solved.trees, memory);
     const State& end = k + 1 == record.substeps.size() ? next : substep.end;
     linearize(start, control, end, substep, LinearizeFor::both, memory);
     for (std::size_t i = 0; i < directions.size(); ++i) {
@@ -37,6 +38,11 @@ void Stepper::step_jvp(const State& state, const Control& control, const State& 
       if (k > 0) {
         std::swap(memory.between[i], *direction.next);
         direction.state = &memory.between[i];
+      }
+      if (trees_) {
+        trees_->close_joints_jvp(given, *direction.state, memory.linearized.solved().trees, memory.trees,
+                                 memory.jvp.closed);
+        direction.state = &memory.jvp.closed;
       }
       substep_jvp(start, control, end, substep, direction, memory);
     }
@@ -66,6 +72,10 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
                                            scratch.jvp.parameters};
   FreeMotionTangent& tangent = scratch.jvp.free;
   free_motion_jvp(model, solved.mass, state, control, h, solved.free, at.motion, free_direction, tangent);
+  if (trees_) {
+    trees_->free_motion_jvp(solved.mass, state, h, at.motion, solved.trees, free_direction, scratch.trees,
+                            tangent);
+  }
 
   scratch.jvp.contacts.resize(at.contacts.contacts.size());
   detector_->jvp(state.X_WB, state_dot.pose, at.contacts, scratch.jvp.contacts);
@@ -101,6 +111,10 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   }
   advance_jvp(model, solved.mass, h, solved.free, solved.end_motion(problem.lag), next, at.motion,
               free_direction, tangent, end_dot, *direction.next);
+  if (trees_) {
+    trees_->advance_jvp(solved.mass, h, solved.free, solved.end_motion(problem.lag), next, at.motion,
+                        solved.trees, free_direction, tangent, end_dot, scratch.trees, *direction.next);
+  }
 }
 
 }  // namespace abut

@@ -15,6 +15,7 @@
 #include "dynamics/step/impact_phases.h"
 #include "dynamics/step/pair_jacobian.h"
 #include "dynamics/step/step_scratch.h"
+#include "dynamics/step/tree_motion.h"
 #include "engine/growable_vector.h"
 #include "engine/state.h"
 
@@ -24,6 +25,7 @@ namespace abut {
 struct SolvedSubstep {
   MassMatrix mass;
   FreeMotion free;
+  TreeStep trees;  ///< where there are any
   ContactRows rows;
   std::vector<FollowedGap> followed;  ///< of the contacts of rows and others
   JointRows joints;
@@ -81,6 +83,7 @@ struct StepJvpScratch {
   std::vector<FreeMotionParameterBar> parameters;
   ContactProblemDot problem;
   EndMotionBar end;
+  StateTangent closed;
 };
 
 /// See StepScratch.
@@ -95,7 +98,9 @@ struct StepMemory {
   std::vector<PhaseLoad> loads;
   std::vector<Vec3<double>> impulses;
   IslandMemory solver;
-  State start;  ///< of a substep
+  State start;   ///< of a substep
+  State closed;  ///< the same with the joints of trees closed
+  TreeMotionMemory trees;
 
   LinearizedSubstep linearized;
   StepVjpScratch vjp;

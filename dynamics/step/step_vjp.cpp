@@ -62,8 +62,8 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
     manifold.pairs.back().end = k + 1;
   }
   make_contact_rows(state, h, manifold.pairs, record.clusters, contacts.contacts, scratch.following, solved);
-  make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
-  free_motion(model, solved.mass, state, control, h, solved.free);
+  make_joint_rows(state, solved, scratch);
+  free_motion(state, control, h, true, solved, scratch);
   solved.has_impacts = !record.phase_pairs.empty();
   if (solved.has_impacts) (void)phases_->set_shares(solved.free.v_free, solved.rows);
   solved.solution.velocity = record.velocity;
@@ -82,6 +82,10 @@ void Stepper::linearize(const State& state, const Control& control, const State&
       throw std::logic_error("a step that is not finite has no derivative");
     if (solved.has_impacts)
       run_phases(state, record.h, record.phase_pairs, nullptr, true, at.own.solved, scratch);
+    if (trees_) {
+      (void)trees_->end_step(solved.mass, solved.free, solved.end_motion(problem.lag), record.h, true,
+                             scratch.trees, at.own.solved.trees);
+    }
   }
   linearize_motion(*model_, solved.mass, state, record.h, solved.free, solved.end_motion(problem.lag), next,
                    at.motion);
@@ -113,6 +117,11 @@ void Stepper::substep_vjp(const State& state, const Control& control, const Stat
   EndMotionBar& end_bar = scratch.vjp.end;
   advance_vjp(model, solved.mass, h, solved.free, solved.end_motion(problem.lag), next, at.motion, next_bar,
               state_bar, wrench_bar, end_bar, bar.v_free, momentum_bar, bar.inertia_W, parameter_bar);
+  if (trees_) {
+    trees_->advance_vjp(solved.mass, h, solved.free, solved.end_motion(problem.lag), next, at.motion,
+                        solved.trees, next_bar, scratch.trees, end_bar, bar.v_free, bar.inertia_W,
+                        parameter_bar);
+  }
   if (solved.has_impacts) {
     GrowableVector v_rest_bar;
     phases_->vjp(phases_start(state, h, solved, record.phase_pairs, scratch), end_bar, scratch.phases,
@@ -138,6 +147,10 @@ void Stepper::substep_vjp(const State& state, const Control& control, const Stat
   }
   joint_rows_vjp(model, solved.mass, state, joint_settings(), solved.joints, bar.joints,
                  {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints});
+  if (trees_) {
+    trees_->free_motion_vjp(solved.mass, state, h, at.motion, solved.trees, bar.v_free, scratch.trees,
+                            bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
+  }
   free_motion_vjp(model, solved.mass, state, control, h, solved.free, at.motion, bar.v_free, momentum_bar,
                   bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
 
@@ -287,7 +300,8 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
   for (std::size_t k = substeps.size(); k-- > 0;) {
     const SubstepRecord& substep = substeps[k];
     const bool is_last = k + 1 == substeps.size();
-    const State& start = k == 0 ? state : substeps[k - 1].end;
+    const State& given = k == 0 ? state : substeps[k - 1].end;
+    const State& start = close_joints(given, substep.h, memory.linearized.own.solved.trees, memory);
     const State& end = is_last ? next : substep.end;
     const bool may_share = may_share_pairs(bars, record);
     linearize(start, control, end, substep, may_share ? LinearizeFor::vjp : vjps_of(bars.size()), memory);
@@ -302,6 +316,10 @@ KinkCount Stepper::step_vjp(const State& state, const Control& control, const St
         bar.next = &end_bars[i];
       }
       substep_vjp(start, control, end, substep, bar, memory, shares_pairs);
+      if (trees_) {
+        trees_->close_joints_vjp(given, memory.linearized.solved().trees, memory.trees, *bar.state,
+                                 bar.model->joints);
+      }
     }
   }
   if (kinks.near_kink > 0) {

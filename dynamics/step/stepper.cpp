@@ -13,6 +13,7 @@
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/step_warnings.h"
 #include "dynamics/step/tape_pool.h"
+#include "dynamics/step/tree_motion.h"
 #include "engine/law_settings.h"
 #include "engine/model_validation.h"
 
@@ -63,6 +64,8 @@ Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* pr
       solver_(std::make_unique<const IslandSolver>(make_contact_solver(config, acceleration_scale_))),
       tapes_(std::make_unique<const TapePool>()) {
   if (continues_gaps(config.law)) following_ = std::make_unique<const GapFollowing>(model, *detector_);
+  auto trees = std::make_unique<const TreeMotion>(model);
+  if (!trees->is_empty()) trees_ = std::move(trees);
   const double impact_speed = solver_->law().impact_speed();
   if (impact_speed > 0.0 && has_restitution(model)) {
     phases_ = std::make_unique<const ImpactPhases>(model, config_, acceleration_scale_, impact_speed,
@@ -130,7 +133,7 @@ ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h) const 
 }
 
 PhasesStart Stepper::phases_start(const State& state, double h, const SolvedSubstep& solved,
-                                  std::span<const CandidatePair> pairs, const StepMemory& scratch) const {
+                                  std::span<const CandidatePair> pairs, StepMemory& scratch) const {
   return {state,
           h,
           lag_of(h).time,
@@ -139,7 +142,8 @@ PhasesStart Stepper::phases_start(const State& state, double h, const SolvedSubs
           solved.joints,
           solved.solution.velocity,
           pairs,
-          scratch.loads};
+          scratch.loads,
+          {trees_.get(), &solved.trees, &scratch.trees}};
 }
 
 void Stepper::run_phases(const State& state, double h, std::span<const CandidatePair> pairs,
@@ -162,6 +166,15 @@ void Stepper::make_contact_rows(const State& state, double h, std::span<const Co
   if (following_) following_->follow(state, solved.mass, settings, pairs, contacts, solved.followed, memory);
   make_rows(*model_, solved.mass, state, contacts, pairs, settings, solved.rows, clusters);
   GapFollowing::restore(solved.followed, contacts);
+}
+
+void Stepper::make_joint_rows(const State& state, SolvedSubstep& solved, StepMemory& scratch) const {
+  std::span<const char> is_idle;
+  if (trees_ && !phases_) {  // impacts may come to where no row is
+    trees_->find_idle_joints(solved.rows, scratch.trees);
+    is_idle = scratch.trees.is_idle;
+  }
+  abut::make_joint_rows(*model_, solved.mass, state, joint_settings(), solved.joints, is_idle);
 }
 
 void Stepper::set_margins(const State& state, double h, StepMemory& scratch) const {
@@ -192,28 +205,44 @@ void Stepper::set_margins(const State& state, double h, StepMemory& scratch) con
   }
 }
 
-StepReport Stepper::substep(const State& state, const Control& control, double h, State& next,
+const State& Stepper::close_joints(const State& state, double h, TreeStep& trees, StepMemory& scratch) const {
+  if (!trees_) return state;
+  trees_->close_joints(state, h, trees, scratch.closed);
+  return scratch.closed;
+}
+
+void Stepper::free_motion(const State& state, const Control& control, double h, bool records,
+                          SolvedSubstep& solved, StepMemory& scratch) const {
+  if (trees_) trees_->mark_links(solved.mass, solved.free);
+  abut::free_motion(*model_, solved.mass, state, control, h, solved.free);
+  if (trees_)
+    trees_->free_motion(solved.mass, state, control, h, records, scratch.trees, solved.trees, solved.free);
+}
+
+StepReport Stepper::substep(const State& given, const Control& control, double h, State& next,
                             StepMemory& scratch, SubstepRecord* record, Tape tape) const {
   StepReport report;
   report.law = config_.law;
   const Model& model = *model_;
-  if (!is_finite(state, report.body)) {
+  if (!is_finite(given, report.body)) {
     report.status = StepStatus::non_finite;
     if (record) *record = {};
     return report;
   }
   SolvedSubstep& solved = scratch.solved;
+  const State& state = close_joints(given, h, solved.trees, scratch);
   solved.mass.update(model, state);
-  free_motion(model, solved.mass, state, control, h, solved.free);
+  const bool records = record && tape == Tape::full;
+  free_motion(state, control, h, records, solved, scratch);
   set_margins(state, h, scratch);
   detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_contact_rows(state, h, scratch.manifold.pairs, {}, scratch.manifold.contacts, scratch.following,
                     solved);
-  make_joint_rows(model, solved.mass, state, joint_settings(), solved.joints);
+  make_joint_rows(state, solved, scratch);
   solved.has_impacts = phases_ && phases_->set_shares(solved.free.v_free, solved.rows);
   const ContactProblem problem = problem_of(solved, h);
   std::shared_ptr<SubstepTape> kept;
-  if (record && tape == Tape::full && !solved.has_impacts) kept = tapes_->next();
+  if (records && !solved.has_impacts) kept = tapes_->next();
   solver_->solve(problem, scratch.solver, solved.solution, kept ? &kept->islands : nullptr);
   if (phases_ && phases_->find_brought_back(phases_start(state, h, solved, {}, scratch), scratch.manifold,
                                             solved.rows, scratch.phases.brought_back))
@@ -233,7 +262,18 @@ StepReport Stepper::substep(const State& state, const Control& control, double h
     report.impacts = phases.impacts;
     report.are_impacts_cut_short = phases.is_cut_short;
   }
-  advance(model, solved.mass, state, control, h, solved.free, solved.end_motion(problem.lag), next);
+  const EndMotion end = solved.end_motion(problem.lag);
+  advance(model, solved.mass, state, control, h, solved.free, end, next);
+  if (trees_) {
+    const int unsolved =
+        trees_->end_step(solved.mass, solved.free, end, h, records, scratch.trees, solved.trees);
+    if (unsolved >= 0) {
+      solved.free.converged = false;
+      solved.free.unconverged_slot = unsolved;
+    }
+    trees_->advance(solved.trees, next);
+    trees_->find_slack(solved.mass, end, h, solved.trees, scratch.trees);
+  }
 
   judge_step(model, config_, *detector_, h, problem.lag, state, next, scratch, report);
   if (report.status == StepStatus::ok)

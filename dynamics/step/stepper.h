@@ -24,6 +24,7 @@ class GapFollowing;
 class ImpactPhases;
 class IslandSolver;
 class TapePool;
+class TreeMotion;
 struct ContactClusters;
 struct ContactManifold;
 struct ContactPair;
@@ -31,6 +32,7 @@ struct ContactProblem;
 struct ContactProblemBar;
 struct ContactProblemDot;
 struct FollowingMemory;
+struct JointForce;
 struct JointSettings;
 struct LinearizedSubstep;
 struct ManifoldLinearization;
@@ -38,6 +40,7 @@ struct MotionLag;
 struct PhasesStart;
 struct RowSettings;
 struct SolvedSubstep;
+struct TreeStep;
 
 /// Prepared once for a model, const afterwards; the model must outlive it.
 class Stepper {
@@ -79,6 +82,10 @@ class Stepper {
   void contact_forces(const State& state, const Control& control, const StepRecord& record,
                       StepScratch& scratch, std::vector<ContactForce>& forces) const;
 
+  /// What the joints of a recorded step did, one per joint, overwritten; as contact_forces().
+  void joint_forces(const State& state, const Control& control, const StepRecord& record,
+                    StepScratch& scratch, std::vector<JointForce>& forces) const;
+
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const StepConfig& config() const { return config_; }
   [[nodiscard]] const ContactDetector& detector() const { return *detector_; }
@@ -95,6 +102,11 @@ class Stepper {
  private:
   [[nodiscard]] MotionLag lag_of(double h) const;
 
+  /// `state` with the joints of trees closed, if there are any: scratch.closed, and scratch.solved.trees begins.
+  const State& close_joints(const State& state, double h, TreeStep& trees, StepMemory& scratch) const;
+  /// Free velocities of all that moves, from closed joints on.
+  void free_motion(const State& state, const Control& control, double h, bool records, SolvedSubstep& solved,
+                   StepMemory& scratch) const;
   /// One solve over h seconds, as step().
   StepReport substep(const State& state, const Control& control, double h, State& next, StepMemory& scratch,
                      SubstepRecord* record, Tape tape = Tape::lean) const;
@@ -123,8 +135,7 @@ class Stepper {
                    const StepDirection& direction, StepMemory& scratch) const;
   [[nodiscard]] ContactProblem problem_of(const SolvedSubstep& solved, double h) const;
   [[nodiscard]] PhasesStart phases_start(const State& state, double h, const SolvedSubstep& solved,
-                                         std::span<const CandidatePair> pairs,
-                                         const StepMemory& scratch) const;
+                                         std::span<const CandidatePair> pairs, StepMemory& scratch) const;
   /// The impacts after the solve of a substep.
   ///
   /// @param manifold    at the start, null where it is not known
@@ -138,6 +149,8 @@ class Stepper {
   void make_contact_rows(const State& state, double h, std::span<const ContactPair> pairs,
                          std::span<const ContactClusters> clusters, ContactList& contacts,
                          FollowingMemory& memory, SolvedSubstep& solved) const;
+  /// The rows of joints that may act, after those of contacts.
+  void make_joint_rows(const State& state, SolvedSubstep& solved, StepMemory& scratch) const;
   /// How far contacts are looked for: scratch.margins.
   void set_margins(const State& state, double h, StepMemory& scratch) const;
 
@@ -162,6 +175,7 @@ class Stepper {
   std::unique_ptr<const IslandSolver> solver_;
   std::unique_ptr<const GapFollowing> following_;  ///< null: the law does not continue gaps
   std::unique_ptr<const ImpactPhases> phases_;     ///< null: there are no impacts
+  std::unique_ptr<const TreeMotion> trees_;        ///< null: no rigid joint holds any body
   std::unique_ptr<const TapePool> tapes_;
 };
 

@@ -233,6 +233,7 @@ TEST_CASE("eccentric impact: a blow on a chain keeps momentum, gains no energy, 
   const test::Totals start(scene.model, scene.state), end(scene.model, run.end);
   CAPTURE(e, ball_mass, h, apart, run.start_energy, run.energy_gain());
   CHECK((end.momentum - start.momentum).norm() <= 1e-9 * start.momentum.norm());
-  CHECK(run.highest_energy <= (1.0 + 1e-9) * run.start_energy);
-  CHECK(apart <= (h < 5e-3 ? 1e-3 : 1e-2));
+  // The energy of links that turn oscillates about its mean by O((h w)^2), as that of every variational integrator.
+  CHECK(run.highest_energy <= (1.0 + 5e-4) * run.start_energy);
+  CHECK(apart <= 1e-12);
 }

@@ -3,7 +3,7 @@
 #include "apps/viewer/joint_glyphs.h"
 #include "apps/viewer/panels/scene_tree.h"
 #include "apps/viewer/picture_maker.h"
-#include "apps/viewer/simulation/joint_force.h"
+#include "dynamics/step/joint_force.h"
 #include "tests/viewer/panel_desk.h"
 
 namespace abut::viewer {

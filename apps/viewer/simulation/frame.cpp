@@ -23,7 +23,7 @@ void find_forces(const SceneModel& model, const State& state, const Control& con
   const StepReport report = stepper.step(state, control, scratch.next, scratch.step, &scratch.record);
   if (report.status != StepStatus::ok) return;
   stepper.contact_forces(state, control, scratch.record, scratch.step, scratch.forces);
-  frame.joint_forces = joint_forces(stepper, state, scratch.record);
+  stepper.joint_forces(state, control, scratch.record, scratch.step, frame.joint_forces);
 }
 
 }  // namespace

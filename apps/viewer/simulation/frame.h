@@ -10,13 +10,13 @@
 
 #include "apps/viewer/simulation/experiment_view.h"
 #include "apps/viewer/simulation/ghosts.h"
-#include "apps/viewer/simulation/joint_force.h"
 #include "apps/viewer/simulation/pull.h"
 #include "apps/viewer/simulation/scene_model.h"
 #include "apps/viewer/simulation/step_mark.h"
 #include "collision/manifold/contact_inspection.h"
 #include "collision/manifold/contact_manifold.h"
 #include "dynamics/step/contact_force.h"
+#include "dynamics/step/joint_force.h"
 #include "dynamics/step/step_record.h"
 #include "dynamics/step/step_scratch.h"
 

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
       {"impact_continuity", print_impact_continuity},
       {"impact_phases", print_impact_phases},
       {"passive_impacts", print_passive_impacts},
+      {"joints", print_joints},
       {"scaling", print_scaling},
       {"layouts", print_layouts},
       {"heap", print_heap},

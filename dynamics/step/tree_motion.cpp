@@ -1,0 +1,222 @@
+#include "dynamics/step/tree_motion.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dynamics/motion/fixed_motion.h"
+#include "dynamics/trees/joint_rates.h"
+#include "dynamics/trees/pose_coordinates.h"
+#include "dynamics/trees/spatial.h"
+
+namespace abut {
+
+TreeMotion::TreeMotion(const Model& model)
+    : model_(&model), trees_(kinematic_trees(model, TreesOf::jointed_bodies)) {
+  std::vector<char> is_link(model.joints.size(), 0);
+  for (const Link& link : trees_.links) {
+    if (link.joint >= 0) is_link[at(link.joint)] = 1;
+  }
+  is_driven_.assign(trees_.trees.size(), 0);
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    const bool is_plain = is_link[j] != 0 && joint.motor.kind == MotorKind::none && std::isinf(joint.lower) &&
+                          std::isinf(joint.upper);
+    if (is_plain) continue;
+    for (const int body : {joint.body_A, joint.body_B}) {
+      const int link = body < 0 ? -1 : trees_.link_of_body[at(body)];
+      if (link >= 0) is_driven_[at(trees_.links[at(link)].tree)] = 1;
+    }
+  }
+}
+
+void TreeMotion::find_idle_joints(const ContactRows& rows, TreeMotionMemory& memory) const {
+  memory.is_touched = is_driven_;
+  for (const RowPair& pair : rows.pairs) {
+    for (const int body : {pair.body_A, pair.body_B}) {
+      const int link = trees_.link_of_body[at(body)];
+      if (link >= 0) memory.is_touched[at(trees_.links[at(link)].tree)] = 1;
+    }
+  }
+  memory.is_idle.assign(model_->joints.size(), 0);
+  for (const Link& link : trees_.links) {
+    if (link.joint >= 0 && memory.is_touched[at(link.tree)] == 0) memory.is_idle[at(link.joint)] = 1;
+  }
+}
+
+void TreeMotion::close_joints(const State& state, double h, TreeStep& step, State& closed) const {
+  const Model& model = *model_;
+  set_tree_parameters(model, trees_, state.X_WB, step.parameters);
+  for (int tree = 0; tree < trees_.tree_count(); ++tree) {
+    const int base = base_body(model, trees_, tree);
+    if (base < 0) continue;
+    step.parameters.bases.resize(trees_.trees.size());
+    step.parameters.bases[at(tree)] = {state.X_WB[at(base)].p, fixed_twist(model, state, h, base)};
+  }
+  coordinates_of_poses(model, trees_, state.X_WB, step.start.q);
+  tree_kinematics(trees_, step.parameters, step.start.q, step.kinematics);
+  closed = state;
+  for (std::size_t i = 0; i < trees_.links.size(); ++i)
+    closed.X_WB[at(trees_.links[i].body)] = step.kinematics.X_WB[i].normalized();
+}
+
+void TreeMotion::mark_links(const MassMatrix& mass, FreeMotion& free) const {
+  free.is_link.assign(at(mass.slot_count()), 0);
+  for (const Link& link : trees_.links) free.is_link[at(mass.slot(link.body))] = 1;
+}
+
+void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const Control& control, double h,
+                             bool records, TreeMotionMemory& memory, TreeStep& step, FreeMotion& free) const {
+  const Model& model = *model_;
+  const std::size_t links = trees_.links.size();
+  step.loads.wrenches.resize(links);
+  step.loads.tau.setZero(trees_.nv);
+  step.start.momentum.resize(links);
+  memory.twists.resize(links);
+  for (std::size_t i = 0; i < links; ++i) {
+    const int b = trees_.links[i].body, s = mass.slot(b);
+    const Body& body = model.bodies[at(b)];
+    const Vec6<double>& V = state.V_WB[at(b)];
+    step.loads.wrenches[i] = applied_wrench(model, control, b);
+    step.start.momentum[i] =
+        stack<double>(std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>()),
+                      std::exp(-body.linear_damping * h) * body.mass * V.tail<3>());
+    memory.twists[i] = V;
+  }
+  joint_rates<double>(trees_, step.kinematics, memory.twists, step.start.u);
+  step.free = step.start;
+  const TreeMotionReport report =
+      memory.motion.step(trees_, step.parameters, step.loads, h, step.free, records ? &step.record : nullptr);
+  if (report.unsolved_tree >= 0) {
+    free.converged = false;
+    free.unconverged_slot = root_slot(mass, report.unsolved_tree);
+  }
+  coordinate_difference(trees_, step.free.q, step.start.q, step.u);
+  step.u /= h;
+  moving_twists(trees_, step.parameters, step.kinematics, step.u, memory.twists);
+  for (std::size_t i = 0; i < links; ++i)
+    free.v_free.segment<6>(6 * mass.slot(trees_.links[i].body)) =
+        twist_at(step.kinematics.p_OB[i], memory.twists[i]);
+}
+
+int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const EndMotion& end, double h,
+                         bool records, TreeMotionMemory& memory, TreeStep& step) const {
+  const std::size_t links = trees_.links.size();
+  step.end_loads = step.loads;
+  for (std::size_t i = 0; i < links; ++i) {
+    const int s = mass.slot(trees_.links[i].body);
+    memory.twists[i] = of_link(mass, i, end.velocity) - of_link(mass, i, free.v_free);
+    step.end_loads.wrenches[i] += stack<double>(mass.inertia_W(s) * memory.twists[i].head<3>(),
+                                                mass.mass(s) * memory.twists[i].tail<3>()) /
+                                  h;
+  }
+  joint_rates<double>(trees_, step.kinematics, memory.twists, memory.rates);
+  memory.rates += step.u;
+  step.end = step.free;
+  step.end_record.substeps.clear();
+  int unsolved = -1;
+  for (int tree = 0; tree < trees_.tree_count(); ++tree) {
+    const Tree& part = trees_.trees[at(tree)];
+    const bool is_free =
+        std::all_of(memory.twists.begin() + part.first_link, memory.twists.begin() + part.end_link,
+                    [](const Vec6<double>& change) { return change.isZero(0.0); });
+    if (is_free) {
+      for (const TreeMotionRecord::Substep& substep : step.record.substeps) {
+        if (records && substep.tree == tree) step.end_record.substeps.push_back(substep);
+      }
+      continue;
+    }
+    step.end.q.segment(part.q, part.nq) = step.start.q.segment(part.q, part.nq);
+    step.end.u.segment(part.u, part.nv) = memory.rates.segment(part.u, part.nv);
+    std::copy(step.start.momentum.begin() + part.first_link, step.start.momentum.begin() + part.end_link,
+              step.end.momentum.begin() + part.first_link);
+    const TreeMotionReport report = memory.motion.step_tree(trees_, step.parameters, step.end_loads, tree, h,
+                                                            step.end, records ? &step.end_record : nullptr);
+    if (report.unsolved_tree >= 0) unsolved = root_slot(mass, tree);
+  }
+  step.displacement_rates.resize(0);
+  step.q_next = step.end.q;
+  if (end.displacement.size() > 0) {
+    for (std::size_t i = 0; i < links; ++i) memory.twists[i] = of_link(mass, i, end.displacement) / h;
+    joint_rates<double>(trees_, step.kinematics, memory.twists, step.displacement_rates);
+    integrate_coordinates(trees_, step.end.q, step.displacement_rates, h, step.q_next);
+  }
+  step.kinematics_next.resize(trees_);
+  step.kinematics_next.origin = step.kinematics.origin;
+  step.kinematics_next.time = h;
+  update_kinematics(trees_, trees_.all(), step.parameters, step.q_next, step.kinematics_next);
+  return unsolved;
+}
+
+void TreeMotion::advance(const TreeStep& step, State& next) const {
+  for (std::size_t i = 0; i < trees_.links.size(); ++i) {
+    const auto b = at(trees_.links[i].body);
+    const Body& body = model_->bodies[b];
+    const Vec6<double>& P = step.end.momentum[i];
+    next.X_WB[b] = step.kinematics_next.X_WB[i].normalized();
+    next.V_WB[b] =
+        stack<double>(angular_velocity(next.X_WB[b], body.inertia, P.head<3>()), P.tail<3>() / body.mass);
+  }
+}
+
+void TreeMotion::joint_impulses(const TreeStep& step, std::vector<Vec6<double>>& impulses) const {
+  impulses.assign(trees_.links.size(), Vec6<double>::Zero());
+  TreeSubstep<double> at_end;
+  at_end.resize(trees_);
+  TreeState<double> before = step.start;
+  for (const TreeMotionRecord::Substep& part : step.end_record.substeps) {
+    const Tree& tree = trees_.trees[at(part.tree)];
+    before.q.segment(tree.q, tree.nq) = part.q;
+    std::copy(part.momentum.begin(), part.momentum.end(), before.momentum.begin() + tree.first_link);
+    VecX<double> u = VecX<double>::Zero(trees_.nv);
+    u.segment(tree.u, tree.nv) = part.u;
+    at_end.prepare(trees_, tree, step.parameters, before, step.end_loads, part.time, part.h);
+    at_end.evaluate(trees_, tree, step.parameters, before, step.end_loads, part.h, u);
+    const Vec3<double>& p_WO = at_end.start.origin[at(part.tree)];
+    for (int i = tree.first_link; i < tree.end_link; ++i)
+      impulses[at(i)] += wrench_about_origin<double>(p_WO, at_end.net[at(i)]);
+  }
+}
+
+TreePath TreeMotion::path_of(const TreeStep& step, std::size_t i, double h, const VecX<double>& rates,
+                             const std::vector<TreePath>& paths) const {
+  const Link& link = trees_.links[i];
+  const LinkParameters<double>& numbers = step.parameters.links[i];
+  TreePath path;
+  if (link.parent >= 0) {
+    path = paths[at(link.parent)];
+    path.length += numbers.X_PJ.p.norm();
+  } else if (!step.parameters.bases.empty()) {
+    const BaseMotion<double>& base = step.parameters.bases[at(link.tree)];
+    path.turn = h * base.V_WB.head<3>().norm();
+    path.length = (numbers.X_PJ.p - base.p_WB).norm();
+  }
+  path.length += numbers.X_CJ.p.norm();
+  if (link.kind == LinkKind::slider) {
+    path.length += std::abs(step.start.q[link.q]);
+    path.travel += h * std::abs(rates[link.u]);
+  } else {
+    for (int k = 0; k < std::min(link.nv, 3); ++k) path.turn += h * std::abs(rates[link.u + k]);
+  }
+  return path;
+}
+
+void TreeMotion::find_slack(const MassMatrix& mass, const EndMotion& end, double h, const TreeStep& step,
+                            TreeMotionMemory& memory) const {
+  VecX<double>& rates = memory.rates;
+  coordinate_difference(trees_, step.q_next, step.start.q, rates);
+  rates /= h;
+  moving_twists(trees_, step.parameters, step.kinematics, rates, memory.twists);
+  memory.slack.assign(at(mass.slot_count()), Vec2<double>(0.0, 0.0));
+  memory.paths.clear();
+  for (std::size_t i = 0; i < trees_.links.size(); ++i) {
+    memory.paths.push_back(path_of(step, i, h, rates, memory.paths));
+    const TreePath& path = memory.paths[i];
+    Vec6<double> left = twist_at(step.kinematics.p_OB[i], memory.twists[i]) - of_link(mass, i, end.velocity);
+    if (end.displacement.size() > 0) left -= of_link(mass, i, end.displacement) / h;
+    memory.slack[at(mass.slot(trees_.links[i].body))] =
+        Vec2<double>(h * left.head<3>().norm() + path.turn * path.turn,
+                     h * left.tail<3>().norm() + path.turn * (path.turn * path.length + path.travel));
+  }
+}
+
+}  // namespace abut

@@ -1,0 +1,164 @@
+/// Bodies that rigid joints tie together: their free motion, and the poses and twists that follow a solve.
+///
+/// The contact problem knows twists of bodies, also where these are links of a tree. A step of a tree is
+///     q        coordinates of the poses at its start; from here on the poses are the tree's at q
+///     P        momenta of the links, M(q) V for the twists V of the state, damped
+///     v_free   J(q) u,  u = (q1 - q)/h,  q1 being where the tree moves to freely (trees/tree_substep.h):
+///              what enters the contact problem
+///     q+, P+   where it moves to with  M(q) (v - v_free)  as impulses besides its loads, for the v that the
+///              problem ends with; these are the impulses of contacts, motors and stops, and of the rows of joints
+///              (rows/joint_constraints.h), by which those travel between links and which do no work in the tree
+/// and the twists of the state at the end are those of the momenta P+ at q+, as they are of free bodies: of a link
+/// that turns, v belongs to the chord of the step. A displacement of the contact problem moves q+ on by its joint
+/// rates. So joints hold exactly whatever acts, momentum and angular momentum of free trees change by impulses alone,
+/// and where nothing touches it a tree moves as its variational integrator says.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "dynamics/motion/free_motion.h"
+#include "dynamics/motion/mass_matrix.h"
+#include "dynamics/rows/contact_rows.h"
+#include "dynamics/trees/free_tree_motion.h"
+#include "dynamics/trees/tree.h"
+#include "dynamics/trees/tree_direction.h"
+#include "dynamics/trees/tree_kinematics.h"
+#include "dynamics/trees/tree_parameters.h"
+#include "engine/model.h"
+#include "engine/state.h"
+
+namespace abut {
+
+/// A step of all trees, with what its derivatives need.
+struct TreeStep {
+  TreeParameters<double> parameters;
+  TreeLoads<double> loads;
+  TreeState<double> start;      ///< q, P; u is where Newton's method starts
+  TreeState<double> free;       ///< where it moves to freely
+  TreeMotionRecord record;      ///< of the free motion, where asked for
+  VecX<double> u;               ///< (nv)
+  TreeLoads<double> end_loads;  ///< with the impulses of the contact problem
+  TreeState<double> end;        ///< q+ but for a displacement, P+
+  TreeMotionRecord end_record;
+  VecX<double> displacement_rates;         ///< joint rates of displacement/h (nv); empty: there is none
+  VecX<double> q_next;                     ///< q+ (nq)
+  TreeKinematics<double> kinematics;       ///< at q
+  TreeKinematics<double> kinematics_next;  ///< at q+
+};
+
+/// What joints do in a step, summed from the base of a tree to a link.
+struct TreePath {
+  double turn = 0.0;    ///< of hinges and balls [rad]
+  double length = 0.0;  ///< [m]
+  double travel = 0.0;  ///< of sliders [m]
+};
+
+/// Working memory of one thread, and what the way back through a step has collected.
+struct TreeMotionMemory {
+  FreeTreeMotion motion;
+  std::vector<Vec6<double>> twists;  ///< per link
+  VecX<double> rates;                ///< (nv)
+  TreeStep trial;                    ///< of a solve that may not be the last
+  std::vector<char> is_touched;      ///< per tree
+  std::vector<char> is_idle;         ///< per joint
+  std::vector<TreePath> paths;       ///< per link
+  std::vector<Vec2<double>> slack;   ///< see TreeMotion::find_slack()
+
+  TreeMotionTangent bar, dot, free_dot;
+  TreeKinematicsBar kinematics_bar;
+  VecX<double> rates_bar;
+  std::vector<BodyTangent> body_bar;
+  TreeParameters<Dual1> moved_parameters;
+  TreeKinematics<Dual1> moved;
+};
+
+class TreeMotion {
+ public:
+  /// The model must outlive it.
+  explicit TreeMotion(const Model& model);
+
+  /// No rigid joint holds any body: there is nothing to do, and nothing below may be called.
+  [[nodiscard]] bool is_empty() const { return trees_.links.empty(); }
+  [[nodiscard]] const KinematicTrees& trees() const { return trees_; }
+  /// Marks the joints of trees in which no row of a contact and no joint with a law of its own (a motor, a stop, one
+  /// that is no link) acts: such a tree moves freely, and rows of its joints would have nothing to carry. Into memory.is_idle.
+  void find_idle_joints(const ContactRows& rows, TreeMotionMemory& memory) const;
+
+  /// Begins a step of h seconds: `closed` is the state with all joints closed, as are those of trees.
+  void close_joints(const State& state, double h, TreeStep& step, State& closed) const;
+  /// Sets FreeMotion::is_link.
+  void mark_links(const MassMatrix& mass, FreeMotion& free) const;
+  /// Sets v_free of links, and the converged flag where a tree's motion was not found.
+  ///
+  /// @param state    with joints closed, as below
+  /// @param records  for derivatives
+  void free_motion(const MassMatrix& mass, const State& state, const Control& control, double h, bool records,
+                   TreeMotionMemory& memory, TreeStep& step, FreeMotion& free) const;
+  /// Where a solve leads the trees. Returns the slot of the root of a tree whose motion was not found, or -1.
+  int end_step(const MassMatrix& mass, const FreeMotion& free, const EndMotion& end, double h, bool records,
+               TreeMotionMemory& memory, TreeStep& step) const;
+  /// Poses and twists of links after end_step(), into `next`.
+  void advance(const TreeStep& step, State& next) const;
+
+  /// The impulses [N m s about the origin of W; N s] by which joints, without the impulses of the contact problem,
+  /// kept each link and all that hangs from it on its way; of a step whose end was recorded, by link.
+  void joint_impulses(const TreeStep& step, std::vector<Vec6<double>>& impulses) const;
+
+  // Ways back, in this order, with everything else between the first two and the last. Each adds to what it is
+  // given; `state_bar` is that of the closed state. Links have entries in `inertia_W_bar` (not symmetrised) and
+  // `parameter_bar` by slot.
+  void advance_vjp(const MassMatrix& mass, double h, const FreeMotion& free, const EndMotion& end,
+                   const State& next, std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
+                   const StateTangent& next_bar, TreeMotionMemory& memory, EndMotionBar& end_bar,
+                   GrowableVector& v_free_bar, std::span<Mat3<double>> inertia_W_bar,
+                   std::span<FreeMotionParameterBar> parameter_bar) const;
+  void free_motion_vjp(const MassMatrix& mass, const State& state, double h,
+                       std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
+                       const GrowableVector& v_free_bar, TreeMotionMemory& memory,
+                       std::span<Mat3<double>> inertia_W_bar, StateTangent& state_bar,
+                       std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
+                       std::span<FreeMotionParameterBar> parameter_bar) const;
+  /// From dL/d(closed state), in `state_bar`, to dL/d(state) in its place.
+  ///
+  /// @param state  as close_joints() took it
+  void close_joints_vjp(const State& state, const TreeStep& step, TreeMotionMemory& memory,
+                        StateTangent& state_bar, std::vector<JointTangent>& joint_bar) const;
+
+  /// Overwrites `closed_dot`.
+  void close_joints_jvp(const State& state, const StateTangent& state_dot, const TreeStep& step,
+                        TreeMotionMemory& memory, StateTangent& closed_dot) const;
+  /// Sets links' entries of the tangent's v_free.
+  void free_motion_jvp(const MassMatrix& mass, const State& state, double h,
+                       std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
+                       const FreeMotionDirection& direction, TreeMotionMemory& memory,
+                       FreeMotionTangent& tangent) const;
+  /// Sets links' entries of `next_dot`.
+  void advance_jvp(const MassMatrix& mass, double h, const FreeMotion& free, const EndMotion& end,
+                   const State& next, std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
+                   const FreeMotionDirection& direction, const FreeMotionTangent& tangent,
+                   const EndMotionBar& end_dot, TreeMotionMemory& memory, StateTangent& next_dot) const;
+
+  /// How far the way of a body may be from that of the twists that a solve leaves, [rotation; translation] per
+  /// moving body, 0 of those that are no links: what joints take back, and what arcs differ from chords. Into memory.slack.
+  void find_slack(const MassMatrix& mass, const EndMotion& end, double h, const TreeStep& step,
+                  TreeMotionMemory& memory) const;
+
+ private:
+  /// Entries of a link, out of those of all moving bodies.
+  [[nodiscard]] Vec6<double> of_link(const MassMatrix& mass, std::size_t link,
+                                     const GrowableVector& v) const {
+    return v.segment<6>(6 * mass.slot(trees_.links[link].body));
+  }
+  [[nodiscard]] int root_slot(const MassMatrix& mass, int tree) const {
+    return mass.slot(trees_.links[at(trees_.trees[at(tree)].first_link)].body);
+  }
+  [[nodiscard]] TreePath path_of(const TreeStep& step, std::size_t link, double h, const VecX<double>& rates,
+                                 const std::vector<TreePath>& paths) const;
+
+  const Model* model_;
+  KinematicTrees trees_;
+  std::vector<char> is_driven_;  ///< per tree, whether a joint has a law of its own
+};
+
+}  // namespace abut
