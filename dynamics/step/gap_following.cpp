@@ -163,10 +163,11 @@ std::span<const Pose<double>> GapFollowing::poses(const State& state, const Mass
   return memory.X_WB;
 }
 
-void GapFollowing::linearize(const State& state, const Motion& motion, const ContactFeature& feature,
-                             double time, LinearizeFor what_for, FollowingMemory& memory) const {
+void GapFollowing::linearize(const State& state, const Motion& motion,
+                             std::span<const ContactFeature> features, double time, LinearizeFor what_for,
+                             FollowingMemory& memory) const {
   move(state, motion, time, memory);
-  detector_->linearize(memory.X_WB, {&feature, 1}, memory.there, what_for);
+  detector_->linearize(memory.X_WB, features, memory.there, what_for);
 }
 
 GapFollowing::GapFollowing(const Model& model, const ContactDetector& detector)
@@ -177,13 +178,10 @@ bool GapFollowing::may_pass(const ContactFeature& feature) const {
          detector_->sdf(feature.feature_A >= 0 ? feature.body_B : feature.body_A).is_convex();
 }
 
-void GapFollowing::evaluate(const State& state, const Motion& motion, double h, FollowedGap& gap, int which,
-                            FollowingMemory& memory) const {
+void GapFollowing::set_row(double h, FollowedGap& gap, int which) {
   FollowedGap::Place& place = gap.places[which];
   const double time = place.time.value, w = gap.start.weight;
   place.turning_time = 0.5 * place.time.turning * (h * h - time * time);
-  linearize(state, motion, gap.start.feature, time, LinearizeFor::vjp, memory);
-  place.there = memory.there.contacts[0];
   const Vec3<double>& n = place.there.normal_AB_W;
   place.closing = n.dot(gap.velocity);
   place.there.signed_distance += place.turning_time * n.dot(gap.turning_away) - time * place.closing;
@@ -194,6 +192,48 @@ void GapFollowing::evaluate(const State& state, const Motion& motion, double h, 
   place.weight_by_start = 1.0 - amount + amount * fade_slope * there;
   place.weight_by_amount = which == 0 ? fade * there - w : 0.0;
   place.there.weight = (1.0 - amount) * w + amount * fade * there;
+}
+
+void GapFollowing::find_contacts(const State& state, const Motion& motion, double time,
+                                 std::span<FollowedGap> gaps, FollowingMemory& memory) const {
+  memory.features.clear();
+  for (const FollowedGap& gap : gaps) {
+    if (gap.is_evaluated_at(time)) memory.features.push_back(gap.start.feature);
+  }
+  if (memory.features.empty()) return;
+  linearize(state, motion, memory.features, time, LinearizeFor::vjp, memory);
+  std::size_t next = 0;
+  for (FollowedGap& gap : gaps) {
+    if (!gap.is_evaluated_at(time)) continue;
+    const Contact there = memory.there.contacts[next++];
+    for (FollowedGap::Place& place : gap.places) {
+      if (place.is_evaluated_at(time)) place.there = there;
+    }
+  }
+}
+
+void GapFollowing::evaluate(const State& state, const Motion& motion, double h, double depth,
+                            std::span<FollowedGap> gaps, FollowingMemory& memory) const {
+  find_contacts(state, motion, h, gaps, memory);
+  for (FollowedGap& gap : gaps) {
+    auto& [before, end] = gap.places;
+    if (end.share > 0.0) {
+      const double distance = end.there.signed_distance;
+      set_row(h, gap, 1);
+      gap.facing = edge_vertices_.facing(gap.start.feature, end.there.normal_AB_W, memory.X_WB);
+      gap.passed = PassedShare(distance, end.closing / gap.start_closing, gap.facing.value, depth);
+      end.share = end.time.amount * gap.passed.value;
+    }
+    before.share = 1.0 - end.share;
+  }
+  find_contacts(state, motion, 0.0, gaps, memory);
+  for (FollowedGap& gap : gaps) {
+    FollowedGap::Place& before = gap.places[0];
+    if (before.share == 0.0) continue;
+    if (before.time.value != 0.0 && before.time.value != h)
+      find_contacts(state, motion, before.time.value, {&gap, 1}, memory);
+    set_row(h, gap, 0);
+  }
 }
 
 void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowSettings& settings,
@@ -216,6 +256,7 @@ void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowS
       if (spin > 0.0) fastest += spin * (detector_->reach(motion.body[side]) + band);
     }
     if (!(fastest * h > k_slow * k_rest * tau_p)) continue;
+    const std::size_t first = gaps.size();
     for (int i = pair.begin; i < pair.end; ++i) {
       const double d = block.number(k_contact_distance, i), w = block.number(k_contact_weight, i);
       if (!(d > -depth && w > 0.0)) continue;
@@ -227,7 +268,6 @@ void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowS
       if (feature.kind != ContactKind::vertex_sdf && feature.kind != ContactKind::edge_edge) continue;
       const bool may_pass = this->may_pass(feature);
       if (!may_pass && !(d > 0.0 && -u * h > k_rest * tau_p)) continue;
-      if (memory.X_WB.empty()) memory.X_WB = state.X_WB;
       FollowedGap& gap = gaps.emplace_back();
       gap.start = contacts[at(i)];
       gap.contact = i;
@@ -235,19 +275,17 @@ void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowS
       gap.start_closing = u;
       gap.turning_away = turning_of(*model_, gap, motion.V, centers).value();
       auto& [before, end] = gap.places;
+      before.time = FollowingTime(d, u, h, tau_p, band);
+      before.share = 1.0;
       if (may_pass) end.time = FollowingTime(d, u, h, tau_p, band, depth);
-      if (end.time.amount > 0.0) {
-        evaluate(state, motion, h, gap, 1, memory);
-        gap.facing = edge_vertices_.facing(feature, end.there.normal_AB_W, memory.X_WB);
-        gap.passed =
-            PassedShare(memory.there.contacts[0].signed_distance, end.closing / u, gap.facing.value, depth);
-        end.share = end.time.amount * gap.passed.value;
-      }
-      before.share = 1.0 - end.share;
-      if (before.share > 0.0) {
-        before.time = FollowingTime(d, u, h, tau_p, band);
-        evaluate(state, motion, h, gap, 0, memory);
-      }
+      end.share = end.time.amount;
+    }
+    if (gaps.size() == first) continue;
+    if (memory.X_WB.empty()) memory.X_WB = state.X_WB;
+    const auto of_pair = std::span(gaps).subspan(first);
+    evaluate(state, motion, h, depth, of_pair, memory);
+    for (const FollowedGap& gap : of_pair) {
+      const auto& [before, end] = gap.places;
       const auto mean = [&](const auto& number) {
         return before.share == 0.0 ? number(end.there)
                : end.share == 0.0  ? number(before.there)
@@ -256,15 +294,14 @@ void GapFollowing::follow(const State& state, const MassMatrix& mass, const RowS
       Vec3<double> normal;
       for (int axis = 0; axis < 3; ++axis)
         normal[axis] = mean([&](const Contact& there) { return there.normal_AB_W[axis]; });
-      block.set_vector(k_contact_normal, i, normal);
-      block.set_number(k_contact_distance, i,
+      block.set_vector(k_contact_normal, gap.contact, normal);
+      block.set_number(k_contact_distance, gap.contact,
                        mean([](const Contact& there) { return there.signed_distance; }));
-      block.set_number(k_contact_weight, i, mean([](const Contact& there) { return there.weight; }));
-      block.set_number(k_contact_area, i, mean([](const Contact& there) { return there.area; }));
+      block.set_number(k_contact_weight, gap.contact,
+                       mean([](const Contact& there) { return there.weight; }));
+      block.set_number(k_contact_area, gap.contact, mean([](const Contact& there) { return there.area; }));
     }
-    for (const int body : motion.body) {
-      if (!memory.X_WB.empty()) memory.X_WB[at(body)] = state.X_WB[at(body)];
-    }
+    for (const int body : motion.body) memory.X_WB[at(body)] = state.X_WB[at(body)];
   }
 }
 
@@ -314,7 +351,7 @@ void GapFollowing::vjp(const State& state, const MassMatrix& mass, double h,
       if (place.share == 0.0) continue;
       const double time = place.time.value, row_bar = place.share * bar.signed_distance,
                    closing_bar = -time * row_bar;
-      linearize(state, motion, gap.start.feature, time, LinearizeFor::vjp, memory);
+      linearize(state, motion, {&gap.start.feature, 1}, time, LinearizeFor::vjp, memory);
       const Vec3<double> n_there = memory.there.contacts[0].normal_AB_W;
       const double turning_time_bar = row_bar * n_there.dot(gap.turning_away),
                    turning_bar = 0.5 * (h * h - time * time) * turning_time_bar;
@@ -413,7 +450,7 @@ void GapFollowing::jvp(const State& state, const MassMatrix& mass, double h,
       const FollowedGap::Place& place = gap.places[which];
       if (place.share == 0.0) continue;
       const double time = place.time.value;
-      linearize(state, motion, gap.start.feature, time, LinearizeFor::both, memory);
+      linearize(state, motion, {&gap.start.feature, 1}, time, LinearizeFor::both, memory);
       const double amount_dot = place.time.amount_by_distance * start_distance_dot +
                                 place.time.amount_by_velocity * start_closing_dot,
                    time_dot = place.time.by_distance * start_distance_dot +

@@ -74,13 +74,15 @@ struct PassedShare {
 struct FollowedGap {
   /// A place to which a contact is followed, and its row there.
   struct Place {
-    double share = 0.0;  ///< of the contact's row; of what has none, nothing else is set but the time
+    double share = 0.0;  ///< of the contact's row; of what has none, nothing else is used but the time
     FollowingTime time;
     Contact there;              ///< but for the point, with distance and weight of the row
     double turning_time = 0.0;  ///< b (h^2 - tau^2)/2 [s^2]
     double closing = 0.0;       ///< u' [m/s]
     // The derivatives of its row's weight with respect to w', w and a.
     double weight_by_there = 0.0, weight_by_start = 0.0, weight_by_amount = 0.0;
+
+    [[nodiscard]] bool is_evaluated_at(double at) const { return share > 0.0 && time.value == at; }
   };
   Contact start;               ///< at the start of the step
   int contact = -1;            ///< its place in the list
@@ -91,6 +93,9 @@ struct FollowedGap {
   PassedShare passed;          ///< of the second place
   VertexFacing facing;         ///< there
 
+  [[nodiscard]] bool is_evaluated_at(double time) const {
+    return places[0].is_evaluated_at(time) || places[1].is_evaluated_at(time);
+  }
   /// The place with the larger share.
   [[nodiscard]] const Place& place() const { return places[places[1].share > places[0].share ? 1 : 0]; }
 };
@@ -99,6 +104,7 @@ struct FollowedGap {
 struct FollowingMemory {
   std::vector<Pose<double>> X_WB;  ///< of the step, two of them moved
   ManifoldLinearization there;
+  std::vector<ContactFeature> features;
   std::vector<Vec6<double>> poses;
 };
 
@@ -137,11 +143,18 @@ class GapFollowing {
                                  const ContactFeature& feature) const;
   /// memory.X_WB after a time of that motion.
   static void move(const State& state, const Motion& motion, double time, FollowingMemory& memory);
-  /// The contact where it is followed to: memory.there.
-  void linearize(const State& state, const Motion& motion, const ContactFeature& feature, double time,
-                 LinearizeFor what_for, FollowingMemory& memory) const;
-  /// The row of a gap at one of its places, without its share; leaves memory.X_WB there.
-  void evaluate(const State& state, const Motion& motion, double h, FollowedGap& gap, int place,
+  /// The contacts of features of a pair after a time: memory.there.
+  void linearize(const State& state, const Motion& motion, std::span<const ContactFeature> features,
+                 double time, LinearizeFor what_for, FollowingMemory& memory) const;
+  /// Sets the contact of each place of the gaps that is evaluated at that time; leaves memory.X_WB there.
+  void find_contacts(const State& state, const Motion& motion, double time, std::span<FollowedGap> gaps,
+                     FollowingMemory& memory) const;
+  /// Turns the contact of a gap at one of its places into the row there, without its share.
+  static void set_row(double h, FollowedGap& gap, int which);
+  /// The rows of the gaps of a pair at their places, and their shares. Most of them are at the end of the step.
+  ///
+  /// @param depth  m [m]
+  void evaluate(const State& state, const Motion& motion, double h, double depth, std::span<FollowedGap> gaps,
                 FollowingMemory& memory) const;
   /// Whether a feature is a vertex on an edge of its mesh, at a convex solid.
   [[nodiscard]] bool may_pass(const ContactFeature& feature) const;
