@@ -461,7 +461,8 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
           if (!is_for_one_vjp(what_for)) out.vertices.resize(first + run.size());
           linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
                                pair.vertices[owner == A ? 0 : 1], what_for, run, contacts, i,
-                               std::span(out.vertices).subspan(first), out.solid_jacobians);
+                               std::span(out.vertices).subspan(first), out.vertex_values,
+                               out.solid_jacobians);
           break;
         case ContactKind::edge_edge:
           if (is_known) break;

@@ -55,7 +55,8 @@ struct ManifoldLinearization {
   std::vector<Place> places;
   std::vector<PairContacts> pairs;  ///< the first `pair_count` are in use
   std::size_t pair_count = 0;
-  std::vector<VertexSdfLinearization> vertices;  ///< not for a single VJP
+  std::vector<VertexSdfLinearization> vertices;       ///< not for a single VJP
+  std::vector<VertexSdfLinearization> vertex_values;  ///< memory, for a single VJP
   std::vector<SlidVertexLinearization> slid_vertices;
   std::vector<EdgeSdfLinearization> edges_in_solids;
   std::vector<EdgeSdfLinearization> linearized;

@@ -122,16 +122,17 @@ void cone_edges_vjp(const VertexSdfQuery& query, int point, const Vec3<double>& 
 void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid, const PointWeights& weights,
                           LinearizeFor what_for, std::span<const ContactFeature> features,
                           ContactList& contacts, std::size_t begin,
-                          std::span<VertexSdfLinearization> linearizations, SolidJacobians& jacobians) {
+                          std::span<VertexSdfLinearization> linearizations,
+                          std::vector<VertexSdfLinearization>& memory, SolidJacobians& jacobians) {
   constexpr std::size_t k_most = 32;
-  std::array<VertexSdfLinearization, k_most> of_values;
+  if (linearizations.empty() && memory.size() < std::min(k_most, features.size()))
+    memory.resize(std::min(k_most, features.size()));
   const Body& owner = *query.owner_body;
   const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
   for (std::size_t first = 0; first < features.size(); first += k_most) {
     const std::size_t many = std::min(k_most, features.size() - first);
     double x_S[3][k_most], samples[k_sample_columns * k_most];
-    const auto out = linearizations.empty() ? std::span<VertexSdfLinearization>(of_values)
-                                            : linearizations.subspan(first, many);
+    const auto out = linearizations.empty() ? std::span(memory) : linearizations.subspan(first, many);
     for (std::size_t k = 0; k < many; ++k) {
       const ContactFeature& feature = features[first + k];
       VertexSdfLinearization& at = out[k];
