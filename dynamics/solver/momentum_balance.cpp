@@ -30,26 +30,36 @@ void MomentumBalance::evaluate(const GrowableVector& v, RowLaw law) {
   problem_.joints.add_gradient(v, memory_.gradient);
 }
 
+namespace {
+
+void set_blocks(const Mat3<double>& ww, const Mat3<double>& wv, const Mat3<double>& vw,
+                const Mat3<double>& vv, Mat6<double>& block) {
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 3; ++i) {
+      block(i, j) = ww(i, j);
+      block(i, 3 + j) = wv(i, j);
+      block(3 + i, j) = vw(i, j);
+      block(3 + i, 3 + j) = vv(i, j);
+    }
+  }
+}
+
+}  // namespace
+
 void MomentumBalance::find_blocks(const BlockPair& pair, RowLaw law, const Vec6<double>& V,
                                   PairBlocks& out) const {
   ResistanceSums sums;
   chosen_kernels<RowKernels>().sum_resistances(input(pair, law, V), rows_.of(pair), sums);
   const Eigen::Map<const Mat3<double>> S0(sums.S0), S1(sums.S1), T1(sums.T1), S2(sums.S2);
   // Of J = [-[r], I] about the pair's centre; B's arms are r + shift.
-  const auto blocks = [](const Mat3<double>& ww, const Mat3<double>& wv, const Mat3<double>& vw,
-                         const Mat3<double>& vv) {
-    Mat6<double> block;
-    block << ww, wv, vw, vv;
-    return block;
-  };
-  out.AA = blocks(S2, S1, -T1, S0);
+  set_blocks(S2, S1, -T1, S0, out.AA);
   if (!pair.both_move()) return;
   const Mat3<double> shift = skew<double>(pair.shift);
   const Mat3<double> S1_B = S1 + shift * S0, T1_B = T1 + S0 * shift, S2_BA = S2 - shift * T1,
                      S2_AB = S2 - S1 * shift;
-  out.BB = blocks(S2_BA - S1_B * shift, S1_B, -T1_B, S0);
-  out.BA = blocks(-S2_BA, -S1_B, T1, -S0);
-  out.AB = blocks(-S2_AB, -S1, T1_B, -S0);
+  set_blocks(S2_BA - S1_B * shift, S1_B, -T1_B, S0, out.BB);
+  set_blocks(-S2_BA, -S1_B, T1, -S0, out.BA);
+  set_blocks(-S2_AB, -S1, T1_B, -S0, out.AB);
 }
 
 /// M and the diagonal blocks of pairs; add_pair(k, BA, AB) adds the blocks of the k-th coupling.
@@ -171,6 +181,10 @@ bool MomentumBalance::set_secants(const GrowableVector& v, const GrowableVector&
 }
 
 void MomentumBalance::set_direction(const GrowableVector& v, const GrowableVector& direction) {
+  memory_.line_twists.clear();
+  for (const BlockPair& pair : rows_.pairs)
+    memory_.line_twists.push_back(
+        {relative_twist(pair, v) - pair.carried, relative_twist_change(pair, direction)});
   line_start_ = &v;
   line_direction_ = &direction;
   problem_.mass.multiply(direction, memory_.mass_direction);
@@ -180,9 +194,9 @@ void MomentumBalance::set_direction(const GrowableVector& v, const GrowableVecto
 
 LineSums MomentumBalance::along(double a, RowLaw law) {
   LineSums total{line_constant_ + a * line_linear_, line_linear_};
+  std::size_t next = 0;
   for (const BlockPair& pair : rows_.pairs) {
-    const Vec6<double> V = relative_twist(pair, *line_start_) - pair.carried,
-                       dV = relative_twist_change(pair, *line_direction_);
+    const auto& [V, dV] = memory_.line_twists[next++];
     LineSums sums;
     chosen_kernels<RowKernels>().sum_line(input(pair, law, V), dV.data(), a, rows_.of(pair), sums);
     total.slope += sums.slope;

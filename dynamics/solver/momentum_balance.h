@@ -14,11 +14,16 @@ namespace abut {
 
 /// What Newton's methods on the balance work with.
 struct NewtonMemory {
+  /// The relative twist of a pair where a line starts, and its change along it.
+  struct LineTwists {
+    Vec6<double> start, change;
+  };
   GrowableVector gradient;  ///< F
   GrowableVector direction, trial;
   GrowableVector momentum, mass_direction, rounding;
   std::vector<Coupling> couplings;
-  BlockCholesky hessian;  ///< of convex problems
+  std::vector<LineTwists> line_twists;  ///< of each pair of rows
+  BlockCholesky hessian;                ///< of convex problems
 };
 
 class MomentumBalance {
