@@ -84,17 +84,35 @@ void unevenness_vjp(const FlushQuery& query, const FlatFace& face, double bar, V
 
 bool is_support(const FlatFace& face, std::size_t k) { return k < face.factors.size(); }
 
-/// The faces that may be near, and the solid at their supports and at the mean of these, one face after the
-/// other.
+/// The solid at flush.coordinates, columns of flush.samples; says how many they are.
+std::size_t sample_solid(const FlushQuery& query, FlushFaces& flush) {
+  const std::size_t count = flush.coordinates[0].size();
+  flush.samples.resize(k_sample_normal_columns * count);
+  if (count > 0) {
+    chosen_kernels<PointKernels>().sample_points(*query.solid, SdfOrder::normal, flush.coordinates[0].data(),
+                                                 flush.coordinates[1].data(), flush.coordinates[2].data(),
+                                                 static_cast<int>(count), flush.samples.data());
+  }
+  return count;
+}
+
+/// The faces that may lie flush by where their middle is and how they are turned, and the solid at their supports,
+/// one face after the other.
 void sample_supports(const FlushQuery& query, FlushFaces& flush) {
   flush.asked.clear();
-  for (auto& numbers : flush.coordinates) numbers.clear();
+  const auto clear = [&] {
+    for (auto& numbers : flush.coordinates) numbers.clear();
+  };
+  const auto ask = [&](const Vec3<double>& x_S) {
+    for (int axis = 0; axis < 3; ++axis) flush.coordinates[axis].push_back(x_S[axis]);
+  };
   const Pose<double> X_SO = query.X_WS.inverse() * query.X_WO;
   const Mat3<double> R_SO = X_SO.rotation();
   // A convex distance is least in the middle.
   const Vec3<double> grown = Vec3<double>::Constant(query.solid->distance_ratio() *
                                                     (k_away * query.band.away + query.owner->contact_radius));
   const Vec3<double> low = query.solid->bounds().min() - grown, high = query.solid->bounds().max() + grown;
+  clear();
   for (const FlatFace& face : query.owner->flat_faces) {
     if (!counts_as_flush(face, *query.of_owner)) continue;
     Vec3<double> sum = Vec3<double>::Zero();
@@ -102,22 +120,27 @@ void sample_supports(const FlushQuery& query, FlushFaces& flush) {
       sum += query.owner->contact_points.col(point);
     const Vec3<double> middle = R_SO * (sum / static_cast<double>(face.factors.size())) + X_SO.p;
     if ((middle.array() < low.array()).any() || (middle.array() > high.array()).any()) continue;
-    flush.asked.push_back(&face);
-    const std::size_t begin = flush.coordinates[0].size(), supports = face.factors.size();
-    for (auto& numbers : flush.coordinates) numbers.resize(begin + supports + 1);
-    const auto ask = [&](std::size_t k, const Vec3<double>& x_S) {
-      for (int axis = 0; axis < 3; ++axis) flush.coordinates[axis][begin + k] = x_S[axis];
-    };
-    for (std::size_t k = 0; k < supports; ++k)
-      ask(k, R_SO * query.owner->contact_points.col(face.points[k]) + X_SO.p);
-    ask(supports, middle);
+    flush.asked.push_back({&face, 0.0, 0.0});
+    ask(middle);
   }
-  const std::size_t count = flush.coordinates[0].size();
-  if (count == 0) return;
-  flush.samples.resize(k_sample_normal_columns * count);
-  chosen_kernels<PointKernels>().sample_points(*query.solid, SdfOrder::normal, flush.coordinates[0].data(),
-                                               flush.coordinates[1].data(), flush.coordinates[2].data(),
-                                               static_cast<int>(count), flush.samples.data());
+  const std::size_t near = sample_solid(query, flush);
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < near; ++i) {
+    const auto number = [&](std::size_t column) { return flush.samples[column * near + i]; };
+    const FlatFace& face = *flush.asked[i].face;
+    Vec3<double> off = query.X_WO.q * face.normal;
+    off = query.X_WS.q.conjugate() * off;
+    for (int axis = 0; axis < 3; ++axis) off[axis] += number(k_sample_normal + at(axis));
+    const double misaligned = std::pow(face.reach / query.band.distance, 2) * off.squaredNorm();
+    if (flushness(misaligned) > 0.0) flush.asked[left++] = {&face, misaligned, number(k_sample_distance)};
+  }
+  flush.asked.resize(left);
+  clear();
+  for (const auto& [face, misaligned, distance] : flush.asked) {
+    for (const int point : std::span(face->points).first(face->factors.size()))
+      ask(R_SO * query.owner->contact_points.col(point) + X_SO.p);
+  }
+  (void)sample_solid(query, flush);
 }
 
 }  // namespace
@@ -128,27 +151,22 @@ void find_flush_faces(const FlushQuery& query, FlushFaces& flush) {
   sample_supports(query, flush);
   const std::size_t samples = flush.coordinates[0].size();
   std::size_t begin = 0;
-  for (const FlatFace* const asked : flush.asked) {
+  for (const auto& [asked, misaligned, distance_in_middle] : flush.asked) {
     const FlatFace& face = *asked;
     const std::size_t supports = face.factors.size();
     double uneven = 0.0;
-    Vec3<double> off = query.X_WO.q * face.normal;
-    off = query.X_WS.q.conjugate() * off;
     for (std::size_t c = 0; c < k_sample_normal_columns; ++c) {
-      const double* const numbers = flush.samples.data() + c * samples + begin;
-      const Spread spread(numbers, supports);
-      const double in_middle = numbers[supports];
+      const Spread spread(flush.samples.data() + c * samples + begin, supports);
       if (c == k_sample_distance) {
         uneven += spread.variance / std::pow(query.band.distance, 2) +
                   std::pow((spread.mean - query.owner->contact_radius) / query.band.away, 2) +
-                  std::pow((spread.mean - in_middle) / query.band.gap, 2);
+                  std::pow((spread.mean - distance_in_middle) / query.band.gap, 2);
       } else {
         uneven += spread.variance / std::pow(query.band.normal, 2);
-        off[static_cast<Eigen::Index>(c - k_sample_normal)] += in_middle;
       }
     }
-    uneven += std::pow(face.reach / query.band.distance, 2) * off.squaredNorm();
-    begin += supports + 1;
+    uneven += misaligned;
+    begin += supports;
     const double flat = flushness(uneven);
     if (!(flat > 0.0)) continue;
     if (flush.none) {

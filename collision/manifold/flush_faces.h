@@ -88,7 +88,12 @@ struct FlushFaces {
   double edges_left = 1.0;      ///< product of 1 - psi over the faces
   double edges_left_bar = 0.0;  ///< dL/d of it, until flush_faces_vjp()
   // Memory of find_flush_faces().
-  std::vector<const FlatFace*> asked;
+  struct Asked {
+    const FlatFace* face;
+    double misaligned;          ///< (reach/v)^2 |n + f|^2
+    double distance_in_middle;  ///< [m]
+  };
+  std::vector<Asked> asked;
   std::vector<double> coordinates[3], samples;
 
   /// Nothing lies flush.
