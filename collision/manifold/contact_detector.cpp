@@ -428,7 +428,16 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
       ++out.pair_count;
       continue;
     }
-    prepare(X_WB, config, out, pair, is_known ? &out.known[out.pair_count] : nullptr);
+    // Of values P is found where one depends on it.
+    bool has_patch = what_for != LinearizeFor::values;
+    constexpr KnownWeights k_no_patch{true, 0.0};
+    prepare(X_WB, config, out, pair,
+            is_known    ? &out.known[out.pair_count]
+            : has_patch ? nullptr
+                        : &k_no_patch);
+    const auto require_patch = [&] {
+      if (!std::exchange(has_patch, true)) prepare(X_WB, config, out, pair);
+    };
     const EdgeContacts edges(edge_body(A), edge_body(B), config);
 
     for (std::size_t i = begin, next = begin; i < end; i = next) {
@@ -445,9 +454,10 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
                                                                   : out.edges_in_solids.size();
       for (std::size_t k = i; k < next; ++k) out.places[k] = {out.pair_count, first + k - i};
       switch (kind) {
-        case ContactKind::vertex_sdf:
+        case ContactKind::vertex_sdf: {
           if (is_slid(i)) {
             const VertexSdfQuery query = vertex_query(owner, solid, config, X_WB);
+            require_patch();
             for (std::size_t k = i; k < next; ++k) {
               const int feature = std::max(features[k].feature_A, features[k].feature_B);
               out.slid_vertices.push_back(linearize_slid_vertex(
@@ -459,11 +469,18 @@ void ContactDetector::linearize(std::span<const Pose<double>> X_WB, std::span<co
           }
           if (is_known) break;
           if (!is_for_one_vjp(what_for)) out.vertices.resize(first + run.size());
-          linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
-                               pair.vertices[owner == A ? 0 : 1], what_for, run, contacts, i,
-                               std::span(out.vertices).subspan(first), out.vertex_values,
-                               out.solid_jacobians);
+          const auto linearize_run = [&] {
+            return linearize_vertex_sdf(vertex_query(owner, solid, config, X_WB), bounded_solid(solid),
+                                        pair.vertices[owner == A ? 0 : 1], what_for, run, contacts, i,
+                                        std::span(out.vertices).subspan(first), out.vertex_values,
+                                        out.solid_jacobians);
+          };
+          if (linearize_run() && !has_patch) {
+            require_patch();
+            if (pair.patch.share.value != 0.0) (void)linearize_run();
+          }
           break;
+        }
         case ContactKind::edge_edge:
           if (is_known) break;
           edges.evaluate(X_WB[static_cast<std::size_t>(A)], X_WB[static_cast<std::size_t>(B)], run,

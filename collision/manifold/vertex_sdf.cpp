@@ -119,7 +119,7 @@ void cone_edges_vjp(const VertexSdfQuery& query, int point, const Vec3<double>& 
   }
 }
 
-void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid, const PointWeights& weights,
+bool linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid, const PointWeights& weights,
                           LinearizeFor what_for, std::span<const ContactFeature> features,
                           ContactList& contacts, std::size_t begin,
                           std::span<VertexSdfLinearization> linearizations,
@@ -127,6 +127,7 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
   constexpr std::size_t k_most = 32;
   if (linearizations.empty() && memory.size() < std::min(k_most, features.size()))
     memory.resize(std::min(k_most, features.size()));
+  bool depends_on_patch = false;
   const Body& owner = *query.owner_body;
   const Mat3<double> R_WO = query.X_WO.rotation(), R_WS = query.X_WS.rotation();
   for (std::size_t first = 0; first < features.size(); first += k_most) {
@@ -174,6 +175,7 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
       at.closest = closest.weight;
       at.closest_by_distance = closest.by_distance;
       at.closest_by_patch = closest.by_patch;
+      depends_on_patch |= closest.by_patch != 0.0;
       at.closest_by_normal = closest.by_normal;
       at.closest_by_cones = {closest.by_strict, closest.by_wide};
       at.closest_by_arrival = closest.by_arrival;
@@ -192,6 +194,7 @@ void linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid
         jacobians.add(solid, {points, many}, {samples + k_sample_distance * many, many});
     for (std::size_t k = 0; k < many; ++k) out[k].jacobian = static_cast<int>(place + k);
   }
+  return depends_on_patch;
 }
 
 ContactBar vertex_sdf_jvp(const VertexSdfLinearization& at, const Vec6<double>& pose_O,

@@ -201,7 +201,7 @@ void GapFollowing::find_contacts(const State& state, const Motion& motion, doubl
     if (gap.is_evaluated_at(time)) memory.features.push_back(gap.start.feature);
   }
   if (memory.features.empty()) return;
-  linearize(state, motion, memory.features, time, LinearizeFor::vjp, memory);
+  linearize(state, motion, memory.features, time, LinearizeFor::values, memory);
   std::size_t next = 0;
   for (FollowedGap& gap : gaps) {
     if (!gap.is_evaluated_at(time)) continue;
