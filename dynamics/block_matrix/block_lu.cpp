@@ -15,36 +15,50 @@ void BlockLu::reset(int blocks, std::span<const Coupling> couplings) {
   upper_transposed_.assign(pattern_.off_diagonal_blocks(), Mat6<double>::Zero());
 }
 
+/// The k-th step of an elimination, whose bounds are constants. False if the pivot is 0 or not finite.
+///
+/// @param scale  of rows
+template <int k>
+bool BlockLu::eliminate(Pivot& pivot, Vec6<double>& scale) {
+  Mat6<double>& m = pivot.lu;
+  int largest = k;
+  double most = scale[k] * std::abs(m(k, k));
+  for (int i = k + 1; i < 6; ++i) {
+    const double size = scale[i] * std::abs(m(i, k));
+    if (!(size > most)) continue;
+    largest = i;
+    most = size;
+  }
+  if (largest != k) {
+    for (int j = 0; j < 6; ++j) std::swap(m(k, j), m(largest, j));
+    std::swap(scale[k], scale[largest]);
+    std::swap(pivot.row[at(k)], pivot.row[at(largest)]);
+    determinant_sign_ = -determinant_sign_;
+  }
+  const double value = m(k, k);
+  if (value == 0.0 || !std::isfinite(value)) return false;
+  if (value < 0.0) determinant_sign_ = -determinant_sign_;
+  const double inverse = 1.0 / value;
+  double below[6];
+  for (int i = k + 1; i < 6; ++i) below[i] = m(i, k) *= inverse;
+  for (int j = k + 1; j < 6; ++j) {
+    const double right = m(k, j);
+    for (int i = k + 1; i < 6; ++i) m(i, j) -= below[i] * right;
+  }
+  return true;
+}
+
 /// Rows of torques and of forces differ in their units: pivots are compared relative to the square roots of
 /// the diagonal, so that they do not depend on these.
 bool BlockLu::factorize(Pivot& pivot) {
-  Mat6<double>& m = pivot.lu;
+  const Mat6<double>& m = pivot.lu;
   Vec6<double> scale;
   for (int k = 0; k < 6; ++k) {
     pivot.row[at(k)] = k;
     scale[k] = m(k, k) == 0.0 ? 1.0 : 1.0 / std::sqrt(std::abs(m(k, k)));
   }
-  for (int k = 0; k < 6; ++k) {
-    int largest = k;
-    for (int i = k + 1; i < 6; ++i) {
-      if (scale[i] * std::abs(m(i, k)) > scale[largest] * std::abs(m(largest, k))) largest = i;
-    }
-    if (largest != k) {
-      m.row(k).swap(m.row(largest));
-      std::swap(scale[k], scale[largest]);
-      std::swap(pivot.row[at(k)], pivot.row[at(largest)]);
-      determinant_sign_ = -determinant_sign_;
-    }
-    const double value = m(k, k);
-    if (value == 0.0 || !std::isfinite(value)) return false;
-    if (value < 0.0) determinant_sign_ = -determinant_sign_;
-    const double inverse = 1.0 / value;
-    for (int i = k + 1; i < 6; ++i) m(i, k) *= inverse;
-    for (int j = k + 1; j < 6; ++j) {
-      for (int i = k + 1; i < 6; ++i) m(i, j) -= m(i, k) * m(k, j);
-    }
-  }
-  return true;
+  return [&]<int... k>(std::integer_sequence<int, k...>) { return (eliminate<k>(pivot, scale) && ...); }
+  (std::make_integer_sequence<int, 6>());
 }
 
 /// X <- X D^-1: with P D = l u it is X u^-1 l^-1 P.

@@ -49,6 +49,8 @@ class BlockLu {
     std::array<int, 6> row{};
   };
   [[nodiscard]] bool factorize(Pivot& pivot);
+  template <int k>
+  [[nodiscard]] bool eliminate(Pivot& pivot, Vec6<double>& scale);
   static void solve_from_right(const Pivot& pivot, Mat6<double>& block);
 
   BlockPattern pattern_;
