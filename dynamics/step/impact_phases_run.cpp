@@ -325,7 +325,10 @@ class ImpactPhases::Run {
     const PhasePair& pair = m.pairs[at(look.first)];
     const RowPair* const of_pair = find_pair(look.rows_after, pair);
     if (of_pair == nullptr) return Closes::not_now;
-    phases_.find_members(settings_, look, past_of(pair, look.time), look.rows_after, *of_pair, m.velocity, m);
+    if (look.pairs.size() > 1) {  // else foresee() found them last
+      phases_.find_members(settings_, look, past_of(pair, look.time), look.rows_after, *of_pair, m.velocity,
+                           m);
+    }
     if (m.members.empty()) return Closes::not_now;
     if (std::abs(impact::pair_excess(m.members, phases_.pair_length(pair), look.time)) <= k_close)
       return Closes::now;
