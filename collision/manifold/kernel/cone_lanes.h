@@ -113,9 +113,11 @@ class ConeLanes {
     if (!is_partial) return {T(1), T(1)};
     return {product(cones.strict), product(cones.wide)};
   }
+  /// Most of the factors are 1.
   [[nodiscard]] static ABUT_INLINE T product(const P& factors) {
     T result(1);
-    for (int lane = 0; lane < W; ++lane) result *= factors[lane];
+    for (std::uint32_t left = bits(factors != P(1)); left != 0; left &= left - 1)
+      result *= factors[std::countr_zero(left)];
     return result;
   }
   /// The k-th of each point; 0 where a point has fewer.
