@@ -96,8 +96,8 @@ std::size_t sample_solid(const FlushQuery& query, FlushFaces& flush) {
   return count;
 }
 
-/// The faces that may lie flush by where their middle is and how they are turned, and the solid at their supports,
-/// one face after the other.
+/// The faces that may lie flush by where their middle is and how they are turned, and the solid at their
+/// supports, one face after the other.
 void sample_supports(const FlushQuery& query, FlushFaces& flush) {
   flush.asked.clear();
   const auto clear = [&] {

@@ -129,9 +129,10 @@ struct VertexSdfLinearization {
 };
 
 /// The contacts of features (kind vertex_sdf, of this owner and solid), from the place `begin` on, and their
-/// first derivatives: both overwritten; a single VJP needs none (`linearizations` is empty then, and `memory` used),
-/// many have rows of `jacobians` where the solid has them instead of gradient and normal_jacobian. Says whether a
-/// weight depends on P.
+/// first derivatives: both overwritten; a single VJP needs none (`linearizations` is empty then, and `memory`
+/// used), many have rows of `jacobians` where the solid has them instead of gradient and normal_jacobian.
+///
+/// @return  whether a weight depends on P
 bool linearize_vertex_sdf(const VertexSdfQuery& query, const BoundedSolid& solid, const PointWeights& weights,
                           LinearizeFor what_for, std::span<const ContactFeature> features,
                           ContactList& contacts, std::size_t begin,

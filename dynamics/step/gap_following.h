@@ -151,7 +151,7 @@ class GapFollowing {
                      FollowingMemory& memory) const;
   /// Turns the contact of a gap at one of its places into the row there, without its share.
   static void set_row(double h, FollowedGap& gap, int which);
-  /// The rows of the gaps of a pair at their places, and their shares. Most of them are at the end of the step.
+  /// The rows of the gaps of a pair at their places, most of them at the end of the step, and their shares.
   ///
   /// @param depth  m [m]
   void evaluate(const State& state, const Motion& motion, double h, double depth, std::span<FollowedGap> gaps,
