@@ -491,6 +491,43 @@ TEST_CASE("contacts: gradients of quantities that the frame does not matter to b
   }
 }
 
+TEST_CASE("contacts: values alone are those of linearizations, of one feature or of all",
+          "[collision][value]") {
+  Random random(5);
+  int patches = 0, without_patch = 0;
+  for (const double depth : {-1e-4, 0.0, 1e-4, 1e-3, 5e-3}) {
+    for (int k = 0; k < 20; ++k) {
+      CAPTURE(depth, k);
+      TestScene scene;
+      scene.add(make_half_space());
+      Vec6<double> turn = Vec6<double>::Zero();
+      turn.head<3>() = test::random_vector(random, 0.02 * k);
+      scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 4),
+                retract<double>(test::pose_at({0.0, 0.0, 0.05 - depth}), turn));
+      const ContactDetector detector(scene.model, vertices_only());
+      const std::vector<ContactFeature> features = all_features(scene.model);
+      ManifoldLinearization at, values, alone;
+      detector.linearize(scene.state.X_WB, features, at, LinearizeFor::vjp);
+      detector.linearize(scene.state.X_WB, features, values, LinearizeFor::values);
+      (at.pairs[0].patch.share.value > 0.0 ? patches : without_patch) += 1;
+      for (std::size_t i = 0; i < features.size(); ++i) {
+        detector.linearize(scene.state.X_WB, {&features[i], 1}, alone, LinearizeFor::values);
+        const Contact expected = at.contacts[i];
+        for (const Contact& contact : {Contact(values.contacts[i]), Contact(alone.contacts[0])}) {
+          REQUIRE(contact.signed_distance == expected.signed_distance);
+          REQUIRE(contact.normal_AB_W == expected.normal_AB_W);
+          REQUIRE(contact.point_W == expected.point_W);
+          REQUIRE(contact.weight == expected.weight);
+          REQUIRE(contact.area == expected.area);
+          REQUIRE(contact.activity == expected.activity);
+        }
+      }
+    }
+  }
+  CHECK(patches > 10);
+  CHECK(without_patch > 0);
+}
+
 TEST_CASE("contacts: the VJP of points deep in a union with a half-space knows the half-space",
           "[collision][derivative]") {
   Body floor = make_half_space();
