@@ -20,11 +20,17 @@ void erase_sorted(std::vector<int>& list, int value) {
 
 }  // namespace
 
-void BlockPattern::update(int blocks, std::span<const Coupling> couplings) {
-  if (this->blocks() == blocks &&
-      std::equal(couplings.begin(), couplings.end(), couplings_.begin(), couplings_.end()))
-    return;
-  couplings_.assign(couplings.begin(), couplings.end());
+void BlockPattern::update(int blocks, std::span<const Coupling> couplings, const LinkMotions& links) {
+  links_ = links;
+  link_of_block_.assign(links.empty() ? 0 : at(blocks), -1);
+  for (std::size_t k = 0; k < links.size(); ++k) link_of_block_[at(links[k].slot)] = static_cast<int>(k);
+  next_couplings_.assign(couplings.begin(), couplings.end());
+  for (const LinkMotion& link : links) {
+    if (link.parent >= 0) next_couplings_.push_back({link.parent, link.slot});
+  }
+  if (this->blocks() == blocks && link_begin_ == couplings.size() && next_couplings_ == couplings_) return;
+  couplings_.swap(next_couplings_);
+  link_begin_ = couplings.size();
   order_.resize(at(blocks));
   choose_order();
   place_couplings();
@@ -37,6 +43,12 @@ void BlockPattern::choose_order() {
   for (const Coupling& c : couplings_) {
     insert_sorted(neighbours_[at(c.first)], c.second);
     insert_sorted(neighbours_[at(c.second)], c.first);
+  }
+  parent_.assign(at(n), -1);
+  children_left_.assign(at(n), 0);
+  for (std::size_t k = link_begin_; k < couplings_.size(); ++k) {
+    parent_[at(couplings_[k].second)] = couplings_[k].first;
+    ++children_left_[at(couplings_[k].first)];
   }
   position_.assign(at(n), -1);
   column_begin_.assign(1, 0);
@@ -52,10 +64,13 @@ void BlockPattern::choose_order() {
       std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
       least = candidates_.back();
       candidates_.pop_back();
-    } while (position_[at(least.block)] >= 0 || least.degree != neighbours_[at(least.block)].size());
+    } while (position_[at(least.block)] >= 0 || children_left_[at(least.block)] > 0 ||
+             least.degree != neighbours_[at(least.block)].size());
     const int next = least.block;
     position_[at(next)] = k;
     order_[at(k)] = next;
+    if (parent_[at(next)] >= 0)
+      --children_left_[at(parent_[at(next)])];  // which is a neighbour: a candidate again
     const std::vector<int>& around = neighbours_[at(next)];
     for (const int i : around) {
       erase_sorted(neighbours_[at(i)], next);

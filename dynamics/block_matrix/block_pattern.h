@@ -2,12 +2,15 @@
 /// symmetric in its pattern.
 ///
 /// Blocks are eliminated in the order of least degree (Tinney and Walker 1967, scheme 2), so that bodies in a
-/// chain, a stack or far apart cost linear time. Pattern and order are kept until the couplings change.
+/// chain, a stack or far apart cost linear time; links of trees after those that hang from them. Pattern and order
+/// are kept until couplings or links change.
 #pragma once
 
 #include <compare>
 #include <span>
 #include <vector>
+
+#include "dynamics/motion/link_motion.h"
 
 namespace abut {
 
@@ -20,8 +23,8 @@ struct Coupling {
 /// Everything counts in positions of the order of elimination, unless it says otherwise.
 class BlockPattern {
  public:
-  /// A coupling may stand there twice, in either order.
-  void update(int blocks, std::span<const Coupling> couplings);
+  /// A coupling may stand there twice, in either order. Links are coupled to their parents.
+  void update(int blocks, std::span<const Coupling> couplings, const LinkMotions& links = {});
 
   [[nodiscard]] int blocks() const { return static_cast<int>(order_.size()); }
   /// Off-diagonal blocks of a triangular factor, column by column.
@@ -30,6 +33,13 @@ class BlockPattern {
     return static_cast<std::size_t>(position_[block_index(block)]);
   }
   [[nodiscard]] int block(int position) const { return order_[block_index(position)]; }
+  [[nodiscard]] bool has_links() const { return !links_.empty(); }
+  /// The link whose block it is, or null.
+  [[nodiscard]] const LinkMotion* link(int position) const {
+    if (links_.empty()) return nullptr;
+    const int link = link_of_block_[block_index(block(position))];
+    return link < 0 ? nullptr : &links_[block_index(link)];
+  }
   [[nodiscard]] int begin(int column) const { return column_begin_[block_index(column)]; }
   [[nodiscard]] int end(int column) const { return column_begin_[block_index(column) + 1]; }
   [[nodiscard]] int row(int place) const { return row_[block_index(place)]; }
@@ -60,9 +70,14 @@ class BlockPattern {
   void place_couplings();
   [[nodiscard]] int place_of(int row, int column) const;
 
-  std::vector<Coupling> couplings_;  // as given
-  std::vector<int> position_;        // of a block as given
-  std::vector<int> order_;           // block as given, of a position
+  LinkMotions links_;
+  std::vector<int> link_of_block_;   // as given; -1: it is none
+  std::vector<Coupling> couplings_;  // as given, then those of links
+  std::vector<Coupling> next_couplings_;
+  std::size_t link_begin_ = 0;               // of couplings_
+  std::vector<int> parent_, children_left_;  // of a block as given; children are those not yet eliminated
+  std::vector<int> position_;                // of a block as given
+  std::vector<int> order_;                   // block as given, of a position
   std::vector<int> column_begin_, row_;
   std::vector<int> coupling_place_;
   std::vector<bool> second_is_row_;

@@ -10,6 +10,7 @@ void MassMatrix::update(const Model& model, const State& state) {
   mass_.clear();
   inertia_W_.clear();
   inverse_inertia_W_.clear();
+  links_.clear();
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     const Body& body = model.bodies[b];
     if (body.fixed) continue;
@@ -22,7 +23,8 @@ void MassMatrix::update(const Model& model, const State& state) {
   }
 }
 
-void MassMatrix::select(const MassMatrix& whole, std::span<const int> slots) {
+void MassMatrix::select(const MassMatrix& whole, std::span<const int> slots, std::span<const int> links,
+                        std::span<const int> local_slot) {
   slots_.clear();
   bodies_.clear();
   mass_.clear();
@@ -35,12 +37,25 @@ void MassMatrix::select(const MassMatrix& whole, std::span<const int> slots) {
     inertia_W_.push_back(whole.inertia_W_[k]);
     inverse_inertia_W_.push_back(whole.inverse_inertia_W_[k]);
   }
+  links_.clear();
+  for (const int l : links) {
+    LinkMotion& link = links_.emplace_back(whole.links_[static_cast<std::size_t>(l)]);
+    link.slot = local_slot[static_cast<std::size_t>(link.slot)];
+    if (link.parent >= 0) link.parent = local_slot[static_cast<std::size_t>(link.parent)];
+  }
 }
 
 double MassMatrix::total_mass() const {
   double total = 0.0;
   for (const double m : mass_) total += m;
   return total;
+}
+
+Mat6<double> MassMatrix::block(int slot) const {
+  Mat6<double> block = Mat6<double>::Zero();
+  block.topLeftCorner<3, 3>() = inertia_W(slot);
+  block.bottomRightCorner<3, 3>().diagonal().setConstant(mass(slot));
+  return block;
 }
 
 void MassMatrix::multiply(const GrowableVector& v, GrowableVector& out) const {

@@ -1,9 +1,11 @@
-/// The block-diagonal mass matrix of the moving bodies, velocities stacked as [w; v] per body.
+/// The block-diagonal mass matrix of the moving bodies, velocities stacked as [w; v] per body, and how those of them
+/// that are links of trees move with each other.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "dynamics/motion/link_motion.h"
 #include "engine/growable_vector.h"
 #include "engine/model.h"
 #include "engine/state.h"
@@ -12,11 +14,18 @@ namespace abut {
 
 class MassMatrix {
  public:
-  /// World inertia of every moving body at `state`.
+  /// World inertia of every moving body at `state`. No links.
   void update(const Model& model, const State& state);
+  /// The links, whole trees: for the caller to fill in.
+  [[nodiscard]] LinkMotions& links() { return links_; }
+  [[nodiscard]] const LinkMotions& links() const { return links_; }
 
-  /// Some of the slots of another, in their order. Does not know slot() and inverse_mass() of bodies.
-  void select(const MassMatrix& whole, std::span<const int> slots);
+  /// Some of the slots of another, in their order, and some of its links, whose slots count within these. Does not
+  /// know slot() and inverse_mass() of bodies.
+  ///
+  /// @param local_slot  of each slot
+  void select(const MassMatrix& whole, std::span<const int> slots, std::span<const int> links,
+              std::span<const int> local_slot);
 
   [[nodiscard]] int slot(int body) const { return slots_[static_cast<std::size_t>(body)]; }
   [[nodiscard]] int body(int slot) const { return bodies_[static_cast<std::size_t>(slot)]; }
@@ -35,14 +44,19 @@ class MassMatrix {
     return inverse_inertia_W_[static_cast<std::size_t>(slot)];
   }
 
+  /// The (6, 6) block of a slot.
+  [[nodiscard]] Mat6<double> block(int slot) const;
+
   void multiply(const GrowableVector& v, GrowableVector& out) const;  ///< out = M v
   void solve(const GrowableVector& f, GrowableVector& out) const;     ///< out = M^-1 f
-  [[nodiscard]] double inverse_norm(const GrowableVector& f) const;   ///< sqrt(f^T M^-1 f)
+  [[nodiscard]] double inverse_norm(
+      const GrowableVector& f) const;  ///< sqrt(f^T M^-1 f), as if nothing were tied
 
  private:
   std::vector<int> slots_, bodies_;
   std::vector<double> mass_;
   std::vector<Mat3<double>> inertia_W_, inverse_inertia_W_;
+  LinkMotions links_;
 };
 
 }  // namespace abut

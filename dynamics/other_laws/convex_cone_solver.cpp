@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "dynamics/solver/convex_newton.h"
+#include "dynamics/solver/linear_solve.h"
 #include "engine/instruction_set.h"
 
 namespace abut {
@@ -20,6 +21,7 @@ struct ConeMemory final : SolverMemory {
 
 struct ConeLinearization final : SolutionLinearization {
   BlockCholesky hessian;
+  GrowableVector reaction;  ///< see MomentumBalance::keep_reaction()
   [[nodiscard]] std::size_t bytes() const override { return hessian.bytes(); }
 };
 
@@ -85,7 +87,7 @@ void ConvexConeSolver::solve(const ContactProblem& problem, SolverMemory& any_me
   const Law law = law_of(problem);
   prepare(problem, law, memory.rows);
   GrowableVector& v = solution.velocity;
-  v = problem.v_start;
+  set_start(problem, v);
   MomentumBalance balance(problem, law.drake, speed_scale_, memory.rows, memory.newton);
   solution.converged =
       minimise(balance, RowLaw::cone, config_.tolerance, config_.max_iterations, v, solution);
@@ -94,12 +96,13 @@ void ConvexConeSolver::solve(const ContactProblem& problem, SolverMemory& any_me
 bool ConvexConeSolver::linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor,
                                  SolverMemory& any_memory, SolutionLinearization& linearization) const {
   auto& memory = static_cast<ConeMemory&>(any_memory);
+  auto& at = static_cast<ConeLinearization&>(linearization);
   const Law law = law_of(problem);
   prepare(problem, law, memory.rows);
   MomentumBalance balance(problem, law.drake, speed_scale_, memory.rows, memory.newton);
   balance.evaluate(solution.velocity, RowLaw::cone);
-  return balance.factorize(solution.velocity, RowLaw::cone,
-                           static_cast<ConeLinearization&>(linearization).hessian);
+  balance.keep_reaction(at.reaction);
+  return balance.factorize(solution.velocity, RowLaw::cone, at.hessian);
 }
 
 void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
@@ -107,10 +110,10 @@ void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution&
                            SolverMemory& any_memory, ContactProblemBar& bar) const {
   const Law law = law_of(problem);
   const GrowableVector& v = solution.velocity;
+  const auto& at = static_cast<const ConeLinearization&>(linearization);
   GrowableVector w = solution_bar.velocity;
-  static_cast<const ConeLinearization&>(linearization).hessian.solve_in_place(w);
-  mass_vjp(problem, w, v, bar);
-  problem.joints.vjp(v, w, bar.joints);
+  solve_vjp(problem, at.hessian, at.reaction, v, w, bar);
+  balance_vjp(problem, w, v, static_cast<ConeMemory&>(any_memory).newton.momentum, bar);
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     ContactRowBar& row_bar = bar.rows[i];
@@ -142,9 +145,6 @@ void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution&
       material_bar.dissipation_time += by.dissipation_time;
     }
   }
-  GrowableVector& momentum = static_cast<ConeMemory&>(any_memory).newton.momentum;
-  problem.mass.multiply(w, momentum);
-  bar.v_free += momentum;
 }
 
 void ConvexConeSolver::jvp(const ContactProblem& problem, const ContactSolution& solution,
@@ -185,7 +185,8 @@ void ConvexConeSolver::jvp(const ContactProblem& problem, const ContactSolution&
     }
     add_impulse_jvp(row, row_dot, at_v.impulse(), impulse_dot, v_dot);
   }
-  static_cast<const ConeLinearization&>(linearization).hessian.solve_in_place(v_dot);
+  const auto& at = static_cast<const ConeLinearization&>(linearization);
+  solve_jvp(problem, at.hessian, at.reaction, dot, v, v_dot);
   solution_dot.displacement.resize(0);
 }
 

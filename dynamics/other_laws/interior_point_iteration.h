@@ -165,12 +165,9 @@ template <typename Law>
 void factorize(const ContactProblem& problem, const GrowableVector& v,
                const std::vector<ContactIterate<Law>>& contacts, InteriorPointMemory<Law>& memory) {
   const MassMatrix& mass = problem.mass;
-  Eigen::MatrixXd& H = memory.jacobian;
+  Eigen::MatrixXd& H = memory.jacobian.whole;
   H.setZero(mass.size(), mass.size());
-  for (int s = 0; s < mass.slot_count(); ++s) {
-    H.block<3, 3>(6 * s, 6 * s) = mass.inertia_W(s);
-    H.block<3, 3>(6 * s + 3, 6 * s + 3).diagonal().setConstant(mass.mass(s));
-  }
+  for (int s = 0; s < mass.slot_count(); ++s) H.block<6, 6>(6 * s, 6 * s) = mass.block(s);
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const ContactRow& row = problem.rows.rows[i];
     const Mat3<double> K = resistance_matrix(contacts[i]);
@@ -200,7 +197,7 @@ void factorize(const ContactProblem& problem, const GrowableVector& v,
     H.block<6, 6>(b, a) += blocks.BA;
     H.block<6, 6>(a, b) += blocks.BA.transpose();
   }
-  memory.lu.compute(H);
+  memory.jacobian.factorize(mass.links());
 }
 
 /// -M (v - v*) and the impulses of joints into memory.force: all but contacts.
@@ -222,7 +219,7 @@ void set_direction(const ContactProblem& problem, const GrowableVector& v,
   set_force_without_contacts(problem, v, memory);
   for (std::size_t i = 0; i < contacts.size(); ++i)
     add_impulse(problem.rows.rows[i], contacts[i].impulse() + impulse_constant(contacts[i]), force);
-  memory.direction = memory.lu.solve(force);
+  memory.direction = memory.jacobian.solve(force);
   for (std::size_t i = 0; i < contacts.size(); ++i)
     set_step(contacts[i], relative_change(problem.rows.rows[i], memory.direction));
 }
@@ -304,6 +301,7 @@ class Iteration {
     problem.mass.multiply(problem.v_free, memory.momentum);
     scale_ = std::sqrt(memory.momentum.dot(problem.v_free) +
                        problem.mass.total_mass() * speed_scale * speed_scale);
+    memory.norm.update(problem.mass);
   }
 
   /// From far up the central path to its end. True if the residual there is within the tolerance.
@@ -446,7 +444,7 @@ class Iteration {
       centre(contacts_[i], relative_velocity(row, v_), t * contacts_[i].relaxation);
       add_impulse(row, contacts_[i].impulse(), force);
     }
-    return problem_.mass.inverse_norm(force);
+    return memory_.norm(problem_.mass, force);
   }
 
   /// The direction from where contacts are to F(v, t) = 0, linearised.

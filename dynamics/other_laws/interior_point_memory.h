@@ -3,10 +3,9 @@
 
 #include <vector>
 
-#include <Eigen/LU>
-
 #include "dynamics/contact_laws/lcp.h"
 #include "dynamics/contact_laws/relaxed_complementarity.h"
+#include "dynamics/other_laws/dense_factor.h"
 #include "dynamics/solver/contact_solver.h"
 #include "dynamics/solver/smooth_coulomb_solver.h"
 
@@ -51,12 +50,13 @@ struct ContactIterate {
 template <typename Law>
 struct InteriorPointMemory final : SolverMemory {
   std::vector<ContactIterate<Law>> contacts;
-  Eigen::MatrixXd jacobian;  ///< M + sum J^T K J, (6 n, 6 n)
-  Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+  DenseFactor jacobian;  ///< of M + sum J^T K J
+  ImpulseNorm norm;
   GrowableVector force, momentum, mass_direction;
   GrowableVector direction, step;     ///< of velocities
   GrowableVector trial, stage_start;  ///< velocities
   GrowableVector joint_velocity;      ///< that the joints alone leave
+  GrowableVector start_velocity;      ///< see set_start()
   RowBlocks no_rows;
   NewtonMemory joints;
   SmoothCoulombMemory smooth_coulomb;
@@ -67,11 +67,12 @@ template <typename Law>
 struct InteriorPointLinearization final : SolutionLinearization {
   GrowableVector velocity;  ///< of the solution, to all digits
   std::vector<ContactIterate<Law>> contacts;
-  Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+  DenseFactor jacobian;
+  GrowableVector reaction;  ///< F, with links
 
   [[nodiscard]] std::size_t bytes() const override {
-    return sizeof(ContactIterate<Law>) * contacts.size() +
-           sizeof(double) * static_cast<std::size_t>(velocity.size() + lu.matrixLU().size());
+    return sizeof(ContactIterate<Law>) * contacts.size() + jacobian.bytes() +
+           sizeof(double) * static_cast<std::size_t>(velocity.size() + reaction.size());
   }
 };
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "dynamics/other_laws/interior_point_iteration.h"
 #include "dynamics/solver/convex_newton.h"
+#include "dynamics/solver/linear_solve.h"
 #include "dynamics/solver/smooth_coulomb_settings.h"
 
 namespace abut {
@@ -62,6 +64,7 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
   }
   if (problem.rows.rows.empty()) return;
 
+  set_start(problem, memory.start_velocity);
   auto& contacts = memory.contacts;
   contacts.clear();
   for (const ContactRow& row : problem.rows.rows) contacts.push_back(iterate_of<Law>(problem, row, settings));
@@ -107,11 +110,11 @@ void InteriorPointSolver<Law>::solve(const ContactProblem& problem, SolverMemory
     return iteration.track_around_fold(constants_.smooth_start * constants_.smooth_start_factor,
                                        config_.tolerance, most);
   };
-  v = problem.v_start;
+  v = memory.start_velocity;
   solution.converged =
       iteration.correct(1.0, config_.tolerance, std::min(most, constants_.at_start_iterations)) ||
-      solve_from(memory.joint_velocity) || solve_from(problem.v_start) ||
-      (may_go_on && (insist_from(memory.joint_velocity) || insist_from(problem.v_start) ||
+      solve_from(memory.joint_velocity) || solve_from(memory.start_velocity) ||
+      (may_go_on && (insist_from(memory.joint_velocity) || insist_from(memory.start_velocity) ||
                      solve_from_smooth_coulomb()));
 }
 
@@ -145,25 +148,31 @@ bool InteriorPointSolver<Law>::linearize(const ContactProblem& problem, const Co
   }
   factorize(problem, at.velocity, memory.contacts, memory);
   at.contacts = memory.contacts;
-  at.lu = memory.lu;
+  std::swap(at.jacobian, memory.jacobian);
+  at.reaction.resize(0);
+  if (problem.mass.links().empty()) {
+    at.jacobian.whole.resize(0, 0);
+    return true;
+  }
+  interior_point::set_force_without_contacts(problem, at.velocity, memory);
+  for (std::size_t i = 0; i < at.contacts.size(); ++i)
+    add_impulse(problem.rows.rows[i], at.contacts[i].impulse(), memory.force);
+  at.reaction = -memory.force;
   return true;
 }
 
 template <typename Law>
 void InteriorPointSolver<Law>::vjp(const ContactProblem& problem, const ContactSolution&,
                                    const SolutionLinearization& linearization,
-                                   const EndMotionBar& solution_bar, SolverMemory&,
+                                   const EndMotionBar& solution_bar, SolverMemory& any_memory,
                                    ContactProblemBar& bar) const {
   const auto& at = static_cast<const InteriorPointLinearization<Law>&>(linearization);
   const GrowableVector& v = at.velocity;
   const auto& contacts = at.contacts;
-  const GrowableVector w = at.lu.transpose().solve(solution_bar.velocity);
+  GrowableVector w = solution_bar.velocity;
+  solve_vjp(problem, at.jacobian, at.reaction, v, w, bar);
   if (!w.allFinite()) throw std::logic_error("a step that is not finite has no gradient");
-  mass_vjp(problem, w, v, bar);
-  problem.joints.vjp(v, w, bar.joints);
-  GrowableVector Mw;
-  problem.mass.multiply(w, Mw);
-  bar.v_free += Mw;
+  balance_vjp(problem, w, v, static_cast<InteriorPointMemory<Law>&>(any_memory).momentum, bar);
 
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const ContactIterate<Law>& c = contacts[i];
@@ -256,7 +265,7 @@ void InteriorPointSolver<Law>::jvp(const ContactProblem& problem, const ContactS
     add_impulse_jvp(row, row_dot, impulse, row_dot.weight / row.weight * impulse + row.weight * impulse_dot,
                     v_dot);
   }
-  v_dot = at.lu.solve(v_dot).eval();
+  solve_jvp(problem, at.jacobian, at.reaction, dot, v, v_dot);
   if (!v_dot.allFinite()) throw std::logic_error("a step that is not finite has no derivative");
   solution_dot.displacement.resize(0);
 }

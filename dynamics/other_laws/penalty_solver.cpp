@@ -4,6 +4,7 @@
 
 #include "dynamics/contact_laws/friction.h"
 #include "dynamics/solver/convex_newton.h"
+#include "dynamics/solver/linear_solve.h"
 
 namespace abut {
 
@@ -14,7 +15,7 @@ PenaltySolver::PenaltySolver(const StepConfig& config, double acceleration_scale
 
 namespace {
 
-/// The joints alone, from the velocity that the contacts leave.
+/// The joints alone, those of trees too, from the velocity that the contacts leave.
 ContactProblem joint_problem(const ContactProblem& problem, const GrowableVector& v_contact) {
   static const ContactRows no_contacts;
   return {problem.mass, no_contacts, problem.v_start, v_contact, problem.h, problem.joints};
@@ -29,9 +30,15 @@ struct PenaltyMemory final : SolverMemory {
   std::vector<double> loads, load_changes;  ///< S_b of each moving body; its tangent or cotangent
 };
 
+/// Whether the velocities that contacts leave are not those at the end.
+bool has_joints(const ContactProblem& problem) {
+  return !problem.joints.empty() || !problem.mass.links().empty();
+}
+
 /// Without joints there is nothing to keep.
 struct PenaltyLinearization final : SolutionLinearization {
   BlockCholesky hessian;
+  GrowableVector reaction;  ///< see MomentumBalance::keep_reaction()
   [[nodiscard]] std::size_t bytes() const override { return hessian.bytes(); }
 };
 
@@ -183,24 +190,30 @@ struct PenaltySolver::Impulse {
   }
 };
 
+void PenaltySolver::find_contact_velocity(const ContactProblem& problem, std::vector<double>& loads,
+                                          GrowableVector& momentum, GrowableVector& velocity) const {
+  momentum.setZero(problem.mass.size());
+  find_loads(problem, loads);
+  for (const RowPair& pair : problem.rows.pairs) {
+    for (int k = pair.begin; k < pair.end; ++k) {
+      const ContactRow& row = problem.rows.rows[static_cast<std::size_t>(k)];
+      const double W = RowLimit(problem.mass, row, loads).inverse_mass();
+      const Impulse impulse(*this, pair, row, W, relative_velocity(row, problem.v_start), problem.h);
+      add_impulse(row, impulse.value, momentum);
+    }
+  }
+  problem.mass.solve(momentum, velocity);
+  velocity += problem.v_free;
+}
+
 void PenaltySolver::solve(const ContactProblem& problem, SolverMemory& any_memory,
                           ContactSolution& solution) const {
   auto& memory = static_cast<PenaltyMemory&>(any_memory);
   solution.reset();
-  memory.newton.momentum.setZero(problem.mass.size());
-  find_loads(problem, memory.loads);
-  for (const RowPair& pair : problem.rows.pairs) {
-    for (int k = pair.begin; k < pair.end; ++k) {
-      const ContactRow& row = problem.rows.rows[static_cast<std::size_t>(k)];
-      const double W = RowLimit(problem.mass, row, memory.loads).inverse_mass();
-      const Impulse impulse(*this, pair, row, W, relative_velocity(row, problem.v_start), problem.h);
-      add_impulse(row, impulse.value, memory.newton.momentum);
-    }
-  }
-  problem.mass.solve(memory.newton.momentum, solution.velocity);
-  solution.velocity += problem.v_free;
-  if (problem.joints.empty()) return;
-  memory.contact_velocity = solution.velocity;
+  find_contact_velocity(problem, memory.loads, memory.newton.momentum, memory.contact_velocity);
+  solution.velocity = memory.contact_velocity;
+  if (!has_joints(problem)) return;
+  allow(problem.mass.links(), problem.v_free, solution.velocity);
   const ContactProblem joints = joint_problem(problem, memory.contact_velocity);
   MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, memory.no_rows, memory.newton);
   solution.converged = minimise(balance, RowLaw::frictionless, config_.tolerance, config_.max_iterations,
@@ -209,13 +222,15 @@ void PenaltySolver::solve(const ContactProblem& problem, SolverMemory& any_memor
 
 bool PenaltySolver::linearize(const ContactProblem& problem, const ContactSolution& solution, LinearizeFor,
                               SolverMemory& any_memory, SolutionLinearization& linearization) const {
-  if (problem.joints.empty()) return true;
-  // Whatever the velocity that contacts leave, the Hessian is that of the joints at the answer.
+  if (!has_joints(problem)) return true;
   auto& memory = static_cast<PenaltyMemory&>(any_memory);
-  const ContactProblem joints = joint_problem(problem, solution.velocity);
+  auto& at = static_cast<PenaltyLinearization&>(linearization);
+  find_contact_velocity(problem, memory.loads, memory.newton.momentum, memory.contact_velocity);
+  const ContactProblem joints = joint_problem(problem, memory.contact_velocity);
   MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, memory.no_rows, memory.newton);
-  return balance.factorize(solution.velocity, RowLaw::frictionless,
-                           static_cast<PenaltyLinearization&>(linearization).hessian);
+  balance.evaluate(solution.velocity, RowLaw::frictionless);
+  balance.keep_reaction(at.reaction);
+  return balance.factorize(solution.velocity, RowLaw::frictionless, at.hessian);
 }
 
 void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
@@ -224,17 +239,14 @@ void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& so
   const GrowableVector& v_bar = solution_bar.velocity;
   auto& memory = static_cast<PenaltyMemory&>(any_memory);
   GrowableVector& w = memory.multiplier;
-  if (problem.joints.empty()) {
-    bar.v_free += v_bar;
+  if (!has_joints(problem)) {
     problem.mass.solve(v_bar, w);
   } else {
+    const auto& at = static_cast<const PenaltyLinearization&>(linearization);
     w = v_bar;
-    static_cast<const PenaltyLinearization&>(linearization).hessian.solve_in_place(w);
-    problem.joints.vjp(solution.velocity, w, bar.joints);
-    problem.mass.multiply(w, memory.newton.momentum);
-    bar.v_free += memory.newton.momentum;
+    solve_vjp(problem, at.hessian, at.reaction, solution.velocity, w, bar);
   }
-  mass_vjp(problem, w, solution.velocity, bar);
+  balance_vjp(problem, w, solution.velocity, memory.newton.momentum, bar);
   find_loads(problem, memory.loads);
   memory.load_changes.assign(memory.loads.size(), 0.0);
   const double h = problem.h;
@@ -318,13 +330,14 @@ void PenaltySolver::jvp(const ContactProblem& problem, const ContactSolution& so
       add_impulse_jvp(row, row_dot, impulse.value, impulse_dot, v_dot);
     }
   }
-  if (problem.joints.empty()) {
+  if (!has_joints(problem)) {
     GrowableVector& momentum = memory.newton.momentum;
     momentum = v_dot;
     problem.mass.solve(momentum, v_dot);
     return;
   }
-  static_cast<const PenaltyLinearization&>(linearization).hessian.solve_in_place(v_dot);
+  const auto& at = static_cast<const PenaltyLinearization&>(linearization);
+  solve_jvp(problem, at.hessian, at.reaction, dot, v, v_dot);
 }
 
 void PenaltySolver::impulses(const ContactProblem& problem, const ContactSolution&, SolverMemory& any_memory,

@@ -39,6 +39,10 @@ class PenaltySolver final : public ContactSolver {
   /// @param inverse_mass  W_c [1/kg]
   [[nodiscard]] UnitForce unit_force(const RowPair& pair, const ContactRow& row, double inverse_mass,
                                      double u_n, double h) const;
+  /// v* and what contacts add to it, as if nothing tied bodies together. `loads` and `momentum` are memory, left with
+  /// S_b of each moving body and with the sums of the impulses.
+  void find_contact_velocity(const ContactProblem& problem, std::vector<double>& loads,
+                             GrowableVector& momentum, GrowableVector& velocity) const;
 
   StepConfig config_;
   double stiction_speed_;

@@ -124,11 +124,12 @@ struct RowList {
   void add(const RowOf& row) { rows[at(count++)] = row; }
 };
 
-RowList rows_of(const Joint& joint) {
+/// @param is_link  held by a tree
+RowList rows_of(const Joint& joint, bool is_link) {
   using Error = RowOf::Error;
   RowList list;
   const auto add_axes = [&](Error error, int n) {
-    for (int i = 0; i < n; ++i) list.add({error, i});
+    for (int i = 0; i < n && !is_link; ++i) list.add({error, i});
   };
   switch (joint.kind) {
     case JointKind::fixed:
@@ -205,9 +206,16 @@ struct MotorLaw {
   double resistance_by_stiffness = 0, resistance_by_damping = 0;
 };
 
-MotorLaw motor_law(const Motor& motor, double error, double inverse_mass,
-                   const smooth_coulomb::Settings& law) {
-  const double h = law.h, d = motor.damping, near_rigid = law.near_rigid * inverse_mass;
+/// c of a row.
+double near_rigid_of(const Joint& joint, JointLaw law, bool is_link,
+                     const smooth_coulomb::Settings& settings) {
+  const bool is_soft = law == JointLaw::motor && std::isfinite(joint.motor.damping);
+  return is_link && is_soft ? 0.0 : settings.near_rigid;
+}
+
+/// @param near_rigid  c w
+MotorLaw motor_law(const Motor& motor, double error, double near_rigid, const smooth_coulomb::Settings& law) {
+  const double h = law.h, d = motor.damping;
   MotorLaw m{};
   m.limit = h * motor.limit;
   if (motor.kind == MotorKind::velocity) {
@@ -266,7 +274,8 @@ void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, doub
   row.error = scale * (coordinate - (kind.sign > 0.0 ? joint.lower : joint.upper));
 }
 
-void set_law(const Joint& joint, const RowOf& kind, const JointSettings& settings, JointRow& row) {
+void set_law(const Joint& joint, bool is_link, const RowOf& kind, const JointSettings& settings,
+             JointRow& row) {
   const double h = settings.law.h, tau = dissipation_time_of(joint, settings);
   switch (kind.law) {
     case JointLaw::hold:
@@ -275,7 +284,8 @@ void set_law(const Joint& joint, const RowOf& kind, const JointSettings& setting
                                                          tau, settings.law);
       break;
     case JointLaw::motor: {
-      const MotorLaw m = motor_law(joint.motor, row.error, row.inverse_mass, settings.law);
+      const double near_rigid = near_rigid_of(joint, kind.law, is_link, settings.law) * row.inverse_mass;
+      const MotorLaw m = motor_law(joint.motor, row.error, near_rigid, settings.law);
       row.target = m.target;
       row.resistance = m.resistance;
       row.limit = m.limit;
@@ -293,16 +303,17 @@ void set_law(const Joint& joint, const RowOf& kind, const JointSettings& setting
 // From the model and back ----------------------------------------------------------------------------------
 
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
-                     const JointSettings& settings, JointRows& out, std::span<const char> is_idle) {
+                     const JointSettings& settings, JointRows& out, std::span<const char> is_link) {
   out.clear();
   out.stop_smoothing = settings.law.velocity_smoothing;
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
-    if (!is_idle.empty() && is_idle[j] != 0) continue;
     const Joint& joint = model.joints[j];
-    const Geometry g(joint, state);
-    const RowList list = rows_of(joint);
-    const double radius = stop_radius(model, joint);
     JointGroup group;
+    group.is_link = !is_link.empty() && is_link[j] != 0;
+    const RowList list = rows_of(joint, group.is_link);
+    if (list.count == 0) continue;
+    const Geometry g(joint, state);
+    const double radius = stop_radius(model, joint);
     group.joint = static_cast<int>(j);
     group.slot_A = joint.body_A < 0 ? -1 : mass.slot(joint.body_A);
     group.slot_B = mass.slot(joint.body_B);
@@ -327,7 +338,7 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
       for (int i = begin; i < end; ++i) {
         JointRow& row = out.rows[at(group.begin + i)];
         row.inverse_mass = sum / (end - begin);
-        set_law(joint, list.rows[at(i)], settings, row);
+        set_law(joint, group.is_link, list.rows[at(i)], settings, row);
       }
       begin = end;
     }
@@ -343,7 +354,7 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
     const Joint& joint = model.joints[at(group.joint)];
     JointGradient& joint_bar = gradient.joints[at(group.joint)];
     const Geometry g(joint, state);
-    const RowList list = rows_of(joint);
+    const RowList list = rows_of(joint, group.is_link);
     const double radius = stop_radius(model, joint), tau = dissipation_time_of(joint, settings);
     GeometryBar geometry_bar;
     for (int begin = 0; begin < list.count;) {
@@ -351,7 +362,8 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
       double resistance_bar = 0.0;
       for (int i = begin; i < end; ++i) resistance_bar += bars[at(group.begin + i)].resistance;
       // By w of each row, all of which share their mean.
-      const double w_bar = resistance_bar * settings.law.near_rigid / (end - begin);
+      const double near_rigid = near_rigid_of(joint, list.rows[at(begin)].law, group.is_link, settings.law),
+                   w_bar = resistance_bar * near_rigid / (end - begin);
       for (int i = begin; i < end; ++i) {
         const RowOf& kind = list.rows[at(i)];
         const JointRow& row = rows.rows[at(group.begin + i)];
@@ -371,7 +383,7 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
             break;
           }
           case JointLaw::motor: {
-            const MotorLaw m = motor_law(joint.motor, row.error, row.inverse_mass, settings.law);
+            const MotorLaw m = motor_law(joint.motor, row.error, near_rigid * row.inverse_mass, settings.law);
             error_bar = bar.target * m.target_by_error;
             joint_bar.motor.target += bar.target * m.target_by_target;
             joint_bar.motor.stiffness +=

@@ -10,7 +10,9 @@
 ///            speed   v_hat = target,                    R = 1/(h d) + c w
 ///     stop   the normal impulse of smooth_coulomb.h, the way to the end of the travel being the distance
 ///
-/// with c = beta^2/(4 pi^2), as contacts have it: near-rigid. w is the mean over the rows that belong
+/// with c = beta^2/(4 pi^2), as contacts have it: near-rigid. Joints of trees hold by themselves
+/// (motion/link_motion.h): they have rows of motors and stops alone, and motors without c, but for those that nothing
+/// else softens. w is the mean over the rows that belong
 /// together (three of a point, two or three of a rotation), so that it does not depend on the choice of axes.
 ///
 /// The impulses of a point act on both bodies at the origin of JB, and rows turn with JA: momentum and
@@ -34,11 +36,11 @@ struct JointSettings {
   double default_dissipation_time = 0;  ///< tau of joints that give none [s]
 };
 
-/// Rows of all joints of a model.
+/// Rows of all joints of a model that have any.
 ///
-/// @param is_idle  per joint, whether it is left out; empty: none is
+/// @param is_link  per joint, whether a tree holds it; empty: none is
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
-                     const JointSettings& settings, JointRows& rows, std::span<const char> is_idle = {});
+                     const JointSettings& settings, JointRows& rows, std::span<const char> is_link = {});
 
 /// What rows contribute to; everything is added to.
 struct JointRowsGradient {

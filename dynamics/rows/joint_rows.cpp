@@ -46,14 +46,19 @@ void JointRows::append(const JointRows& whole, const JointGroup& group, int slot
   stop_smoothing = whole.stop_smoothing;
   const int begin = static_cast<int>(rows.size());
   rows.insert(rows.end(), whole.rows.begin() + group.begin, whole.rows.begin() + group.end);
-  groups.push_back({group.joint, slot_A, slot_B, begin, static_cast<int>(rows.size()), group.does_work});
+  JointGroup& own = groups.emplace_back(group);
+  own.slot_A = slot_A;
+  own.slot_B = slot_B;
+  own.begin = begin;
+  own.end = static_cast<int>(rows.size());
 }
 
 void JointRows::add_gradient(const GrowableVector& v, GrowableVector& gradient) const {
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
-      const double lambda = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value;
+      const double lambda =
+          impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value - row.borne;
       if (group.slot_A >= 0) gradient.segment<6>(6 * group.slot_A) -= lambda * row.J_A;
       if (group.slot_B >= 0) gradient.segment<6>(6 * group.slot_B) -= lambda * row.J_B;
     }
@@ -96,7 +101,7 @@ void JointRows::add_line(const GrowableVector& v, const GrowableVector& dv, doub
       const double ds = velocity_of(group, row, dv);
       const JointImpulse lambda =
           impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v) + a * ds);
-      slope -= lambda.value * ds;
+      slope -= (lambda.value - row.borne) * ds;
       curvature -= lambda.d_velocity * ds * ds;
     }
   }
@@ -107,7 +112,38 @@ void JointRows::impulses(const GrowableVector& v, std::vector<double>& impulses)
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
-      impulses[at(i)] = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value;
+      impulses[at(i)] =
+          impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value - row.borne;
+    }
+  }
+}
+
+void JointRows::set_borne(const GrowableVector& v) {
+  for (JointRow& row : rows) row.borne = 0.0;
+  std::vector<double> borne;
+  impulses(v, borne);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].borne = borne[i];
+}
+
+void JointRows::borne_vjp(const GrowableVector& v, std::span<JointRowBar> bars, GrowableVector& v_bar) const {
+  for (const JointGroup& group : groups) {
+    for (int i = group.begin; i < group.end; ++i) {
+      const JointRow& row = rows[at(i)];
+      JointRowBar& bar = bars[at(i)];
+      const JointImpulse lambda = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v));
+      const double s_bar = bar.borne * lambda.d_velocity;
+      const auto add = [&](int slot, const Vec6<double>& J, Vec6<double>& J_bar) {
+        if (slot < 0) return;
+        J_bar += s_bar * v.segment<6>(6 * slot);
+        v_bar.segment<6>(6 * slot) += s_bar * J;
+      };
+      add(group.slot_A, row.J_A, bar.J_A);
+      add(group.slot_B, row.J_B, bar.J_B);
+      bar.drift += s_bar;
+      bar.target -= s_bar;
+      bar.resistance += bar.borne * lambda.d_resistance;
+      bar.limit += bar.borne * lambda.d_limit;
+      bar.borne = 0.0;
     }
   }
 }
@@ -121,7 +157,8 @@ void JointRows::vjp(const GrowableVector& v, const GrowableVector& w, std::span<
       const JointImpulse lambda = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v));
       const double s_bar = s_w * lambda.d_velocity;
       const auto add = [&](int slot, Vec6<double>& J_bar) {
-        if (slot >= 0) J_bar += lambda.value * w.segment<6>(6 * slot) + s_bar * v.segment<6>(6 * slot);
+        if (slot >= 0)
+          J_bar += (lambda.value - row.borne) * w.segment<6>(6 * slot) + s_bar * v.segment<6>(6 * slot);
       };
       add(group.slot_A, bar.J_A);
       add(group.slot_B, bar.J_B);
@@ -129,6 +166,7 @@ void JointRows::vjp(const GrowableVector& v, const GrowableVector& w, std::span<
       bar.target -= s_bar;
       bar.resistance += s_w * lambda.d_resistance;
       bar.limit += s_w * lambda.d_limit;
+      bar.borne -= s_w;
     }
   }
 }

@@ -23,6 +23,7 @@ struct JointRow {
   double target = 0;      ///< v_hat
   double resistance = 0;  ///< R
   double limit = 0;       ///< L [N s or N m s], infinite if there is none
+  double borne = 0;       ///< what of lambda has acted before: lambda - borne is what acts
 };
 
 /// The rows of one joint.
@@ -30,6 +31,7 @@ struct JointGroup {
   int joint = -1;
   int slot_A = -1, slot_B = -1;  ///< position among the moving bodies, -1 if of infinite mass
   int begin = 0, end = 0;
+  bool is_link = false;    ///< of a tree, which holds it: only its motor and its stops have rows
   bool does_work = false;  ///< it has a motor, is a spring, or ties to what moves by itself
 
   [[nodiscard]] bool both_move() const { return slot_A >= 0 && slot_B >= 0; }
@@ -43,7 +45,7 @@ struct JointHessian {
 /// dL/d of a row's numbers.
 struct JointRowBar {
   Vec6<double> J_A = Vec6<double>::Zero(), J_B = Vec6<double>::Zero();
-  double drift = 0, target = 0, resistance = 0, limit = 0;
+  double drift = 0, target = 0, resistance = 0, limit = 0, borne = 0;
 
   JointRowBar& operator+=(const JointRowBar& other) {
     J_A += other.J_A;
@@ -52,6 +54,7 @@ struct JointRowBar {
     target += other.target;
     resistance += other.resistance;
     limit += other.limit;
+    borne += other.borne;
     return *this;
   }
 };
@@ -81,7 +84,12 @@ class JointRows {
   void add_line(const GrowableVector& v, const GrowableVector& dv, double a, double& slope,
                 double& curvature) const;
 
-  /// The impulse lambda of each row at v [N s or N m s]; that of a stop pushes away from it.
+  /// What each row bears at v has acted before.
+  void set_borne(const GrowableVector& v);
+  /// The way back of set_borne(): adds to dL/d(rows) and dL/dv.
+  void borne_vjp(const GrowableVector& v, std::span<JointRowBar> bars, GrowableVector& v_bar) const;
+
+  /// The impulse that acts of each row at v [N s or N m s]; that of a stop pushes away from it.
   void impulses(const GrowableVector& v, std::vector<double>& impulses) const;
 
   /// Adds the gradient of w^T sum J^T lambda(J v), v and w held fixed: with w = H^-1 v_bar, what an implicit

@@ -39,6 +39,7 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   rows.assign(problem.rows.rows.size(), {});
   pairs.assign(problem.rows.pairs.size(), {});
   joints.assign(problem.joints.rows.size(), {});
+  links.assign(problem.mass.links().size(), {});
 }
 
 ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other) {
@@ -52,6 +53,7 @@ ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other)
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += other.rows[i];
   for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += other.pairs[p];
   for (std::size_t j = 0; j < joints.size(); ++j) joints[j] += other.joints[j];
+  for (std::size_t k = 0; k < links.size(); ++k) links[k] += other.links[k];
   return *this;
 }
 
@@ -71,14 +73,22 @@ void ContactProblemDot::set_balance(const ContactProblem& problem, const Growabl
   if (joint_impulses.size() > 0) out += joint_impulses;
 }
 
-void mass_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
-              ContactProblemBar& bar) {
-  for (int s = 0; s < problem.mass.slot_count(); ++s) {
+void set_start(const ContactProblem& problem, GrowableVector& v) {
+  v = problem.v_start;
+  allow(problem.mass.links(), problem.v_free, v);
+}
+
+void balance_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
+                 GrowableVector& momentum, ContactProblemBar& bar) {
+  for (int s = 0; s < problem.mass.slot_count(); ++s) {  // -w^T dM (v - v*)
     const auto k = static_cast<std::size_t>(s);
     const Vec6<double> dv = v.segment<6>(6 * s) - problem.v_free.segment<6>(6 * s);
     bar.inertia_W[k].noalias() -= w.segment<3>(6 * s) * dv.head<3>().transpose();
     bar.mass[k] -= w.segment<3>(6 * s + 3).dot(dv.tail<3>());
   }
+  problem.joints.vjp(v, w, bar.joints);
+  problem.mass.multiply(w, momentum);
+  bar.v_free += momentum;
 }
 
 }  // namespace abut

@@ -12,7 +12,8 @@
 
 namespace abut {
 
-/// Velocities are those of the moving bodies, [w; v] each.
+/// Velocities are those of the moving bodies, [w; v] each. Those of links of trees, which `mass` knows, are v* + J d: such
+/// that their joints allow. v_start need not be one of them.
 struct ContactProblem {
   const MassMatrix& mass;
   const ContactRows& rows;
@@ -60,6 +61,7 @@ struct ContactProblemBar {
   std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
   std::vector<JointRowBar> joints;
+  std::vector<LinkMotionBar> links;
 
   void set_zero(const ContactProblem& problem);
   /// Those of one problem.
@@ -73,6 +75,7 @@ struct ContactProblemDot {
   std::vector<double> mass;
   std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
+  std::vector<LinkMotionBar> links;
   /// Change of the impulses J^T lambda of the joints, the velocities of the solution held fixed; empty where
   /// there are no joints.
   GrowableVector joint_impulses;
@@ -85,8 +88,12 @@ struct ContactProblemDot {
   void set_balance(const ContactProblem& problem, const GrowableVector& v, GrowableVector& out) const;
 };
 
-/// -w^T dM (v - v*): what an implicit derivative takes from the mass matrix, given w = (dF/dv)^-T v_bar.
-void mass_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
-              ContactProblemBar& bar);
+/// The velocities a search starts from: v_start, or of links the nearest to it that their joints allow.
+void set_start(const ContactProblem& problem, GrowableVector& v);
+
+/// What an implicit derivative takes from all but contacts, given w = (dF/dv)^-T v_bar: from masses, v* and rows of
+/// joints. `momentum` is memory.
+void balance_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
+                 GrowableVector& momentum, ContactProblemBar& bar);
 
 }  // namespace abut

@@ -143,7 +143,7 @@ bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector&
 
 bool CoupledNewton::direct(double tolerance, int max_iterations, GrowableVector& v) {
   const int passes = constants_.convex_passes;
-  v = problem_.v_start;
+  set_start(problem_, v);
   balance_.evaluate(v, RowLaw::coupled);
   const double at_start = balance_.residual();
   if (!(at_start <= constants_.near_solution) && problem_.v_free != v) {
@@ -173,7 +173,7 @@ bool CoupledNewton::graduated(double tolerance, int max_iterations, GrowableVect
   const double coarsest = std::log(constants_.coarsest_stage);
   double step = coarsest, logarithm = std::log(constants_.widest_stiction) + coarsest;
   GrowableVector& reached = memory_.reached;
-  reached = problem_.v_start;
+  set_start(problem_, reached);
   bool is_first = true, is_done = false;
   for (int stage = 0; stage < constants_.stages && !is_done; ++stage) {
     const double next = std::max(0.0, logarithm - step);
@@ -211,6 +211,7 @@ bool CoupledNewton::from_elsewhere(double tolerance, int max_iterations, Growabl
       for (int k = 0; k < 6; ++k)
         v[6 * s + k] += (k < 3 ? speed / radius : speed) * random.uniform(-1.0, 1.0);
     }
+    allow(mass.links(), problem_.v_free, v);
     balance_.evaluate(v, RowLaw::coupled);
     if (!iterate(tolerance, {max_iterations, constants_.start_patience}, v)) continue;
     if (!has_negative_determinant(v)) return true;

@@ -188,7 +188,8 @@ void ImpactSolver::solve(const ContactProblem& problem, SolverMemory& any_memory
   Mixture& mixture = memory.mixture;
   solve_law(laws_, problem, memory.law, mixture.newton);
   mixture.is_mixed = mixture.is_near_kink = mixture.is_narrow = false;
-  if (is_bounded_ && !has_work_of_its_own(problem.rows, problem.joints)) find_mixture(problem, memory);
+  if (is_bounded_ && !has_work_of_its_own(problem.rows, problem.joints, problem.mass.links()))
+    find_mixture(problem, memory);
   if (mixture.is_mixed) {
     mixture.mix(solution);
   } else {

@@ -105,6 +105,8 @@ void gather(const ContactProblemDot& whole, const ContactProblem& problem, const
     std::copy_n(whole.rows.begin() + static_cast<std::ptrdiff_t>(from), count,
                 part.rows.begin() + static_cast<std::ptrdiff_t>(to));
   });
+  part.links.clear();
+  for (const int link : island.links) part.links.push_back(whole.links[at(link)]);
   part.pairs.clear();
   for (const int pair : island.pairs) part.pairs.push_back(whole.pairs[at(pair)]);
 }
@@ -129,6 +131,7 @@ void scatter(const ContactProblemBar& part, const ContactProblem& problem, const
     for (int i = 0; i < from.end - from.begin; ++i)
       whole.joints[at(to.begin + i)] += part.joints[at(from.begin + i)];
   }
+  for (std::size_t k = 0; k < island.links.size(); ++k) whole.links[at(island.links[k])] += part.links[k];
 }
 
 /// A displacement that not all islands have: 0 elsewhere.
@@ -200,25 +203,24 @@ void Islands::Lists::assign(std::size_t lists, std::size_t indices, const Island
 
 void Islands::split(const ContactProblem& problem) {
   const int slots = problem.mass.slot_count();
+  const LinkMotions& links = problem.mass.links();
   sets_.reset(slots);
-  island_of_slot_.assign(at(slots), -1);
+  for (const RowPair& pair : problem.rows.pairs) sets_.tie(pair.slot_A, pair.slot_B);
+  for (const JointGroup& group : problem.joints.groups) sets_.tie(group.slot_A, group.slot_B);
+  for (const LinkMotion& link : links) sets_.tie(link.parent, link.slot);
+  is_touched_.assign(at(slots), 0);
   const auto touch = [&](int slot) {
-    if (slot >= 0) island_of_slot_[at(slot)] = 0;
+    if (slot >= 0) is_touched_[at(sets_.root(slot))] = 1;
   };
-  const auto tie = [&](int slot_A, int slot_B) {
-    touch(slot_A);
-    touch(slot_B);
-    sets_.tie(slot_A, slot_B);
-  };
-  for (const RowPair& pair : problem.rows.pairs) tie(pair.slot_A, pair.slot_B);
-  for (const JointGroup& group : problem.joints.groups) tie(group.slot_A, group.slot_B);
-  has_joints_ = !problem.joints.empty();
+  for (const RowPair& pair : problem.rows.pairs) touch(std::max(pair.slot_A, pair.slot_B));
+  for (const JointGroup& group : problem.joints.groups) touch(std::max(group.slot_A, group.slot_B));
+  island_of_slot_.assign(at(slots), -1);
   int count = 0;
   is_whole_ = slots > 0;
   for (int slot = 0; slot < slots; ++slot) {
     const int root = sets_.root(slot);
-    if (root != 0 || island_of_slot_[at(slot)] < 0) is_whole_ = false;
-    if (island_of_slot_[at(slot)] < 0) continue;
+    if (root != 0 || is_touched_[at(root)] == 0) is_whole_ = false;
+    if (is_touched_[at(root)] == 0) continue;
     // The root is the lowest slot of its island, and has its number already.
     island_of_slot_[at(slot)] = root == slot ? count++ : island_of_slot_[at(root)];
   }
@@ -232,6 +234,7 @@ void Islands::split(const ContactProblem& problem) {
   joints_.assign(lists, problem.joints.groups.size(), [&](std::size_t j) {
     return island_of(problem.joints.groups[j].slot_A, problem.joints.groups[j].slot_B);
   });
+  links_.assign(lists, links.size(), [&](std::size_t k) { return island_of_slot_[at(links[k].slot)]; });
   local_slot_.assign(at(slots), -1);
   for (std::size_t k = 0; k < lists; ++k) {
     for (std::size_t i = 0; i < slots_[k].size(); ++i) local_slot_[at(slots_[k][i])] = static_cast<int>(i);
@@ -242,7 +245,8 @@ void Islands::select(const ContactProblem& problem, std::size_t island, Island& 
   out.slots = slots_[island];
   out.pairs = pairs_[island];
   out.joints = joints_[island];
-  out.mass.select(problem.mass, out.slots);
+  out.links = links_[island];
+  out.mass.select(problem.mass, out.slots, out.links, local_slot_);
   select_rows(problem.rows, out.pairs, local_slot_, out.rows);
   select_joints(problem.joints, out.joints, local_slot_, out.joint_rows);
   gather(problem.v_start, out.slots, out.v_start);

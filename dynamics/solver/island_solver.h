@@ -1,5 +1,5 @@
-/// Bodies that contacts and joints tie together, directly or through others, form an island; every island is
-/// a contact problem of its own. Cost is linear in the number of islands, and what happens in one does not
+/// Bodies that contacts and joints tie together, directly or through others, form an island, whole trees with any
+/// of their links; every island is a contact problem of its own. Cost is linear in the number of islands, and what happens in one does not
 /// depend on any other, not even in the last bit.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace abut {
 
 /// The part of a contact problem that is an island: copies of what belongs to it, numbered within it.
 struct Island {
-  std::span<const int> slots, pairs, joints;  ///< see Islands, which they point into
+  std::span<const int> slots, pairs, joints, links;  ///< see Islands, which they point into
   MassMatrix mass;
   ContactRows rows;
   JointRows joint_rows;
@@ -30,7 +30,7 @@ struct Island {
 class Islands {
  public:
   Islands() = default;
-  Islands(const Islands&) = delete;  // Island::slots, pairs and joints point into it
+  Islands(const Islands&) = delete;  // Island::slots and the like point into it
   Islands& operator=(const Islands&) = delete;
   Islands(Islands&&) = default;
   Islands& operator=(Islands&&) = default;
@@ -44,13 +44,9 @@ class Islands {
   /// Copies an island out of the problem that was split; all but its solution.
   void select(const ContactProblem& problem, std::size_t island, Island& out) const;
 
-  /// Whether joints act in the island of a pair of the problem.
-  [[nodiscard]] bool has_joints(const RowPair& pair) const {
-    return is_whole_ ? has_joints_ : !joints_[at(island_of(pair.slot_A, pair.slot_B))].empty();
-  }
   /// The island that a pair of the problem is in, which is not whole, and the pair's number there.
   [[nodiscard]] std::pair<std::size_t, std::size_t> place_of(const RowPair& pair, std::size_t index) const;
-  /// Whether a contact or a joint acts on the body of a slot.
+  /// Whether a contact or a joint acts on the body of a slot, or on its tree.
   [[nodiscard]] bool is_touched(int slot) const { return island_of_slot_[at(slot)] >= 0; }
 
  private:
@@ -70,11 +66,12 @@ class Islands {
     std::vector<int> indices_, begin_;
   };
 
-  Lists slots_, pairs_, joints_;     // of the whole problem, ascending; joints are groups of rows
-  DisjointSets sets_;                // of slots
-  std::vector<int> island_of_slot_;  // -1: nothing touches it
-  std::vector<int> local_slot_;      // within its island
-  bool is_whole_ = false, has_joints_ = false;
+  Lists slots_, pairs_, joints_, links_;  // of the whole problem, ascending; joints are groups of rows
+  DisjointSets sets_;                     // of slots
+  std::vector<int> island_of_slot_;       // -1: nothing touches it
+  std::vector<int> local_slot_;           // within its island
+  std::vector<char> is_touched_;          // of roots of sets
+  bool is_whole_ = false;
 
   [[nodiscard]] int island_of(int slot_A, int slot_B) const {
     return island_of_slot_[at(std::max(slot_A, slot_B))];

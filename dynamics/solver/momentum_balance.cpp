@@ -16,6 +16,7 @@ MomentumBalance::MomentumBalance(const ContactProblem& problem, const smooth_cou
   problem.mass.multiply(problem.v_free, memory.momentum);
   momentum_scale_ =
       std::sqrt(memory.momentum.dot(problem.v_free) + problem.mass.total_mass() * speed_scale * speed_scale);
+  memory.norm.update(problem.mass);
 }
 
 void MomentumBalance::evaluate(const GrowableVector& v, RowLaw law) {
@@ -73,11 +74,8 @@ void MomentumBalance::assemble(const GrowableVector& v, RowLaw law, Matrix& matr
   for (const JointGroup& group : problem_.joints.groups) {
     if (group.both_move()) memory_.couplings.push_back({group.slot_A, group.slot_B});
   }
-  matrix.reset(mass.slot_count(), memory_.couplings);
-  for (int s = 0; s < mass.slot_count(); ++s) {
-    matrix.diagonal(s).template topLeftCorner<3, 3>() = mass.inertia_W(s);
-    matrix.diagonal(s).template bottomRightCorner<3, 3>().diagonal().setConstant(mass.mass(s));
-  }
+  matrix.reset(mass.slot_count(), memory_.couplings, mass.links());
+  for (int s = 0; s < mass.slot_count(); ++s) matrix.diagonal(s) = mass.block(s);
   std::size_t coupling = 0;
   PairBlocks blocks;
   for (const BlockPair& pair : rows_.pairs) {
@@ -130,6 +128,7 @@ double MomentumBalance::rounding(const GrowableVector& v, RowLaw law) {
       sizes.segment<6>(6 * pair.slot_B) += energy * blocks.BB.diagonal().cwiseAbs().cwiseSqrt();
   }
   problem_.joints.add_gradient_sizes(v, sizes);
+  // Of what joints do not allow as well: not less than the norm of residual().
   return k_unit_roundoff * mass.inverse_norm(sizes) / momentum_scale_;
 }
 

@@ -1,6 +1,8 @@
 /// The balance of momentum at the end of a step, and its derivative:
 ///     F(v) = M (v - v*) - sum_c J_c^T gamma_c(J_c v) - joints,    dF/dv = M + sum_c J_c^T K_c J_c + joints,
-/// `K_c = -dgamma_c/du`, by the rows' law (kernel/row_kernels.h) and the rows of joints (joint_rows.h).
+/// `K_c = -dgamma_c/du`, by the rows' law (kernel/row_kernels.h) and the rows of joints (joint_rows.h). It is to be 0,
+/// or, where links of trees are among the bodies, to do no work on motions that their joints allow: J^T F = 0
+/// (motion/link_motion.h). Factors and norms are then those of these motions.
 #pragma once
 
 #include "dynamics/block_matrix/block_cholesky.h"
@@ -8,6 +10,7 @@
 #include "dynamics/kernel/row_blocks.h"
 #include "dynamics/kernel/row_kernels.h"
 #include "dynamics/solver/contact_problem.h"
+#include "dynamics/solver/impulse_norm.h"
 #include "dynamics/solver/newton_constants.h"
 
 namespace abut {
@@ -24,6 +27,7 @@ struct NewtonMemory {
   std::vector<Coupling> couplings;
   std::vector<LineTwists> line_twists;  ///< of each pair of rows
   BlockCholesky hessian;                ///< of convex problems
+  ImpulseNorm norm;
 };
 
 class MomentumBalance {
@@ -39,9 +43,15 @@ class MomentumBalance {
   /// Fills memory().gradient = F, and the normal impulses and slopes of all rows.
   void evaluate(const GrowableVector& v, RowLaw law);
 
+  /// F of the last evaluate(): what joints of trees answer, where there are links; else nothing.
+  void keep_reaction(GrowableVector& reaction) const {
+    reaction.resize(0);
+    if (!problem_.mass.links().empty()) reaction = memory_.gradient;
+  }
+
   /// Of the last evaluate():  rho = |F|_{M^-1} / sqrt(v*^T M v* + m_total speed_scale^2).
   [[nodiscard]] double residual() const {
-    return problem_.mass.inverse_norm(memory_.gradient) / momentum_scale_;
+    return memory_.norm(problem_.mass, memory_.gradient) / momentum_scale_;
   }
 
   /// Size of residual() that rounding leaves at the v of the last evaluate() [-]:

@@ -1,4 +1,5 @@
 /// The tangent of the smooth Coulomb solver, by the implicit function theorem.
+#include "dynamics/solver/linear_solve.h"
 #include "dynamics/solver/smooth_coulomb_solver.h"
 
 namespace abut {
@@ -50,7 +51,7 @@ void SmoothCoulombSolver::jvp(const ContactProblem& problem, const ContactSoluti
     const Impulse impulse = impulse_of(i, memory.at_rest);
     add_impulse_jvp(problem.rows.rows[i], dot.rows[i], impulse.value, impulse.dot, v_dot);
   }
-  at.jacobian.solve_in_place(v_dot);
+  solve_jvp(problem, at.jacobian, at.reaction, dot, solution.velocity, v_dot);
   solution_dot.displacement.resize(0);
 }
 

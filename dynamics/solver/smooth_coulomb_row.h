@@ -98,11 +98,13 @@ struct RowLinearization {
 struct SmoothCoulombLinearization final : SolutionLinearization {
   SmoothCoulombRows rows;                ///< evaluated at the solution
   BlockLu jacobian;                      ///< A, factorized
+  GrowableVector reaction;               ///< F, with links
   std::vector<RowLinearization> of_row;  ///< for JVPs
 
   [[nodiscard]] std::size_t bytes() const override {
     return sizeof(RowBlock) * rows.blocks.blocks.size() + sizeof(BlockPair) * rows.blocks.pairs.size() +
-           jacobian.bytes() + sizeof(RowLinearization) * of_row.size();
+           jacobian.bytes() + sizeof(RowLinearization) * of_row.size() +
+           sizeof(double) * static_cast<std::size_t>(reaction.size());
   }
   [[nodiscard]] bool has_negative_determinant() const override { return jacobian.determinant_sign() < 0; }
 };

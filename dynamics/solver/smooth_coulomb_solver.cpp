@@ -92,6 +92,7 @@ bool SmoothCoulombSolver::linearize(const ContactProblem& problem, const Contact
   prepare(problem, settings, at.rows);
   MomentumBalance balance(problem, settings, speed_scale_, at.rows.blocks, memory.newton.newton);
   balance.evaluate(solution.velocity, RowLaw::coupled);
+  balance.keep_reaction(at.reaction);
   if (!balance.factorize_coupled(solution.velocity, at.jacobian)) return false;
   at.of_row.clear();
   if (what_for != LinearizeFor::both) return true;
@@ -112,6 +113,7 @@ bool SmoothCoulombSolver::linearize_solved(const ContactProblem& problem, const 
   at.of_row.clear();
   const smooth_coulomb::Settings settings = settings_of(problem);
   MomentumBalance balance(problem, settings, speed_scale_, at.rows.blocks, memory.newton.newton);
+  balance.keep_reaction(at.reaction);
   return balance.factorize_coupled(solution.velocity, at.jacobian);
 }
 

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "dynamics/solver/linear_solve.h"
 #include "dynamics/solver/smooth_coulomb_solver.h"
 #include "engine/instruction_set.h"
 
@@ -105,15 +106,6 @@ Vec3<double> pair_rows_vjp(const ContactProblem& problem, const smooth_coulomb::
   return Eigen::Map<const Vec3<double>>(impulses.impulse);
 }
 
-/// What w contributes beside the rows.
-void balance_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
-                 GrowableVector& momentum, ContactProblemBar& bar) {
-  mass_vjp(problem, w, v, bar);
-  problem.joints.vjp(v, w, bar.joints);
-  problem.mass.multiply(w, momentum);
-  bar.v_free += momentum;
-}
-
 }  // namespace
 
 void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,
@@ -126,7 +118,7 @@ void SmoothCoulombSolver::vjp(const ContactProblem& problem, const ContactSoluti
   const GrowableVector& v = solution.velocity;
   GrowableVector& w = memory.multiplier;
   w = solution_bar.velocity;
-  at.jacobian.solve_transposed_in_place(w);
+  solve_vjp(problem, at.jacobian, at.reaction, v, w, bar);
   balance_vjp(problem, w, v, memory.momentum, bar);
   for (std::size_t p = 0; p < rows.blocks.pairs.size(); ++p)
     (void)pair_rows_vjp(problem, settings, rows, p, v, MultiplierTwists(rows.blocks.pairs[p], w),
@@ -163,8 +155,9 @@ void SmoothCoulombSolver::multiplier_vjp(const ContactProblem& problem, const Co
                                          const SolutionLinearization& linearization,
                                          const EndMotionBar& solution_bar, SolverMemory& memory,
                                          ContactProblemBar& bar, GrowableVector& w) const {
+  const auto& at = static_cast<const SmoothCoulombLinearization&>(linearization);
   w = solution_bar.velocity;
-  static_cast<const SmoothCoulombLinearization&>(linearization).jacobian.solve_transposed_in_place(w);
+  solve_vjp(problem, at.jacobian, at.reaction, solution.velocity, w, bar);
   balance_vjp(problem, w, solution.velocity, static_cast<SmoothCoulombMemory&>(memory).momentum, bar);
 }
 

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 
+#include "dynamics/motion/link_motion.h"
 #include "dynamics/rows/contact_rows.h"
 #include "dynamics/rows/joint_rows.h"
 
 namespace abut {
 
-/// Whether rows touch a driven body, or joints have motors or springs.
-[[nodiscard]] inline bool has_work_of_its_own(const ContactRows& rows, const JointRows& joints) {
-  return std::any_of(joints.groups.begin(), joints.groups.end(),
+/// Whether rows touch a driven body, joints have motors or springs, or links hang from what moves by itself.
+[[nodiscard]] inline bool has_work_of_its_own(const ContactRows& rows, const JointRows& joints,
+                                              const LinkMotions& links) {
+  return std::any_of(links.begin(), links.end(), [](const LinkMotion& link) { return link.base_moves; }) ||
+         std::any_of(joints.groups.begin(), joints.groups.end(),
                      [](const JointGroup& joint) { return joint.does_work; }) ||
          std::any_of(rows.pairs.begin(), rows.pairs.end(),
                      [](const RowPair& pair) { return !pair.V_A.isZero(0.0) || !pair.V_B.isZero(0.0); });

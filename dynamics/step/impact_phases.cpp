@@ -128,6 +128,7 @@ void ImpactPhases::find_pairs(const ContactManifold& manifold, std::span<const d
     if (pair.end > pair.begin) sets.tie(mass.slot(pair.body_A), mass.slot(pair.body_B));
   }
   for (const JointGroup& group : joints.groups) sets.tie(group.slot_A, group.slot_B);
+  for (const LinkMotion& link : mass.links()) sets.tie(link.parent, link.slot);
   std::vector<char> has_impacts(at(mass.slot_count()), 0);
   for (const ContactRow& row : rows.rows) {
     if (row.answers < 1.0 && row.weight > 0.0)
@@ -179,7 +180,7 @@ void ImpactPhases::set_poses(const PhasesStart& start, const PhaseEvent& event, 
 }
 
 ContactProblem ImpactPhases::problem_of(const PhasesStart& start, const PhaseEvent& event) const {
-  ContactProblem problem{start.mass, event.rows, event.v_before, event.v_free, start.h, event.joints};
+  ContactProblem problem{start.mass, event.rows, event.v_before, event.v_before, start.h, event.joints};
   problem.v_lead = &event.v_lead;
   return problem;
 }

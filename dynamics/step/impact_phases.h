@@ -118,7 +118,7 @@ struct PhaseEvent {
   std::vector<int> closing;              ///< those whose impact it is, or that are looked for
   std::vector<ContactFeature> features;  ///< of the evaluated pairs
   GrowableVector way;                    ///< D of all bodies
-  GrowableVector v_before, v_free, v_lead;
+  GrowableVector v_before, v_lead;
   ContactRows rows;  ///< of pairs that take part, with the velocities before it
   JointRows joints;
   std::vector<int> joint_groups;  ///< of the step, that these are
@@ -146,7 +146,7 @@ struct PhasesMemory {
   bool is_cut_short = false;  ///< a group came to its last impact
 
   State state;  ///< of a phase
-  GrowableVector way, acceleration, joint_impulse, momentum;
+  GrowableVector way, acceleration;
   ManifoldLinearization contacts;
   DetectorScratch detector;
   ContactManifold manifold;
@@ -180,14 +180,14 @@ struct PhasesMemory {
 struct PhasesBar {
   const StepBar& step;                      ///< its state, model and mask
   GrowableVector& v_rest;                   ///< overwritten
-  ContactProblemBar& problem;               ///< v_start, v_free, mass, inertia_W, joints
+  ContactProblemBar& problem;               ///< v_start, v_free, mass, inertia_W, joints, links
   std::vector<GeometryGradient>& geometry;  ///< memory
 };
 
 /// A direction of what the phases of a substep start from.
 struct PhasesDirection {
   const StepDirection& step;
-  const ContactProblemDot& problem;  ///< v_start, v_free, mass, inertia_W
+  const ContactProblemDot& problem;  ///< v_start, v_free, mass, inertia_W, links
   const GrowableVector& v_rest;
   const JointSettings& joint_settings;
 };

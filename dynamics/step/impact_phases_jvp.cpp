@@ -99,6 +99,7 @@ class ImpactPhases::Jvp {
     dot.v_free = m.velocity_bar;
     dot.inertia_W = direction_.problem.inertia_W;
     dot.mass = direction_.problem.mass;
+    dot.links = direction_.problem.links;
     dot.v_lead = settings_.lead(event.time) * m.acceleration_bar + time_dot * m.acceleration;
     dot.rows.resize(event.rows.rows.size());
     rows_jvp(event.rows, start_.mass, start_.h, event.v_before,
@@ -133,26 +134,11 @@ class ImpactPhases::Jvp {
     dot.joint_impulses.resize(0);
     if (!event.joints.empty()) {
       dot.joint_impulses.setZero(m.velocity.size());
-      const JointImpulseTangent tangent(*phases_.model_, start_.state, direction_.joint_settings, start_.mass,
-                                        event.joints, *direction_.step.state, direction_.problem.inertia_W,
-                                        dot.mass);
+      JointImpulseTangent tangent(*phases_.model_, start_.state, direction_.joint_settings, start_.mass,
+                                  event.joints, *direction_.step.state, direction_.problem.inertia_W,
+                                  dot.mass);
+      tangent.set_borne(event.v_before, m.velocity_bar);
       tangent.add(event.solution.velocity, dot.joint_impulses);
-      // v_free = v_before - M^-1 f: M dv_free = M dv_before - df + dM M^-1 f, df = d(J^T lambda) - H dv
-      GrowableVector& change = m.joint_impulse;
-      change.setZero(m.velocity.size());
-      tangent.add(event.v_before, change);
-      for (const JointGroup& group : event.joints.groups) {
-        const JointHessian H = event.joints.hessian(group, event.v_before);
-        const int A = 6 * group.slot_A, B = 6 * group.slot_B;
-        if (group.slot_A >= 0) change.segment<6>(A) -= H.AA * m.velocity_bar.segment<6>(A);
-        if (group.slot_B >= 0) change.segment<6>(B) -= H.BB * m.velocity_bar.segment<6>(B);
-        if (!group.both_move()) continue;
-        change.segment<6>(B) -= H.BA * m.velocity_bar.segment<6>(A);
-        change.segment<6>(A) -= H.BA.transpose() * m.velocity_bar.segment<6>(B);
-      }
-      dot.add_mass_product(event.v_before - event.v_free, -1.0, change);
-      start_.mass.solve(change, m.momentum);
-      dot.v_free -= m.momentum;
     }
     phases_.solver_->jvp(problem, event.solution, event.islands, dot, m.solver, m.end_bar);
     // Bodies that take no part keep their velocities, and those of others do not change.

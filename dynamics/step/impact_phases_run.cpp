@@ -91,6 +91,7 @@ class ImpactPhases::Run {
       m.sets.tie(pair.slot_A, pair.slot_B);
     }
     for (const JointGroup& group : start_.joints.groups) m.sets.tie(group.slot_A, group.slot_B);
+    for (const LinkMotion& link : mass.links()) m.sets.tie(link.parent, link.slot);
     // Groups in the order of their lowest slots.
     m.group_of_slot.assign(at(mass.slot_count()), -1);
     group_count_ = 0;
@@ -264,6 +265,7 @@ class ImpactPhases::Run {
         if (pair.group == event.group && gate_of(event, pair) > 0.0) spread(pair.slot_A, pair.slot_B);
       }
       for (const JointGroup& joint : start_.joints.groups) spread(joint.slot_A, joint.slot_B);
+      for (const LinkMotion& link : start_.mass.links()) spread(link.parent, link.slot);
     }
     event.pairs = event.closing;  // which a look may have evaluated
     for (int p = 0; p < static_cast<int>(m.pairs.size()); ++p) {
@@ -422,13 +424,7 @@ class ImpactPhases::Run {
                          event.rows.rows[at(i)]);
       }
     }
-    event.v_free = m.velocity;
-    if (!event.joints.empty()) {
-      m.joint_impulse.setZero(mass.size());
-      event.joints.add_gradient(m.velocity, m.joint_impulse);
-      mass.solve(m.joint_impulse, m.momentum);
-      event.v_free += m.momentum;
-    }
+    event.joints.set_borne(m.velocity);
     phases_.solver_->solve(phases_.problem_of(start_, event), m.solver, event.solution,
                            linearizes_ ? &event.islands : nullptr);
     m.iterations += event.solution.iterations;

@@ -111,7 +111,8 @@ class ImpactPhases::Vjp {
     phases_.solver_->vjp(problem, event.solution, event.islands, m.end_bar, m.solver, bar);
     GrowableVector& before_bar = m.before_bar;
     before_bar = bar.v_start + bar.v_free;
-    if (!event.joints.empty()) joints_vjp(event, before_bar);
+    event.joints.borne_vjp(event.v_before, bar.joints, before_bar);
+    for (std::size_t k = 0; k < bar.links.size(); ++k) bar_.problem.links[k] += bar.links[k];
     m.acceleration_bar += settings_.lead(event.time) * bar.v_lead;
     time_bar += bar.v_lead.dot(m.acceleration);
 
@@ -148,31 +149,6 @@ class ImpactPhases::Vjp {
         bar_.problem.joints[at(to.begin + i)] += bar.joints[at(from.begin + i)];
     }
     m.velocity_bar = before_bar;
-  }
-
-  /// v_free = v_before - M^-1 f,  f = J^T lambda(v_before).
-  void joints_vjp(const PhaseEvent& event, GrowableVector& before_bar) {
-    PhasesMemory& m = memory_;
-    ContactProblemBar& bar = m.problem_bar;
-    GrowableVector& y = m.joint_impulse;
-    start_.mass.solve(bar.v_free, y);
-    const GrowableVector f_by_mass = event.v_before - event.v_free;
-    for (std::size_t s = 0; s < bar.mass.size(); ++s) {
-      const auto i = 6 * static_cast<Eigen::Index>(s);
-      bar.inertia_W[s].noalias() += y.segment<3>(i) * f_by_mass.segment<3>(i).transpose();
-      bar.mass[s] += y.segment<3>(i + 3).dot(f_by_mass.segment<3>(i + 3));
-    }
-    y = -y;
-    event.joints.vjp(event.v_before, y, bar.joints);
-    for (const JointGroup& group : event.joints.groups) {  // df = -H dv
-      const JointHessian H = event.joints.hessian(group, event.v_before);
-      const int A = 6 * group.slot_A, B = 6 * group.slot_B;
-      if (group.slot_A >= 0) before_bar.segment<6>(A) -= H.AA * y.segment<6>(A);
-      if (group.slot_B >= 0) before_bar.segment<6>(B) -= H.BB * y.segment<6>(B);
-      if (!group.both_move()) continue;
-      before_bar.segment<6>(B) -= H.BA * y.segment<6>(A);
-      before_bar.segment<6>(A) -= H.BA.transpose() * y.segment<6>(B);
-    }
   }
 
   /// @param pairs  empty: of rows that no law has seen

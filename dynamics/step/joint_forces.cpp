@@ -10,6 +10,30 @@
 
 namespace abut {
 
+/// What trees answer in the contact problem and its impacts: M (v - v_free) without what acts.
+void Stepper::find_reaction(const State& start, const SubstepRecord& part, const GrowableVector& end_velocity,
+                            StepMemory& memory, GrowableVector& reaction) const {
+  SolvedSubstep& solved = memory.linearized.own.solved;
+  const GrowableVector change = end_velocity - solved.free.v_free;
+  solved.mass.multiply(change, reaction);
+  std::vector<Vec3<double>>& impulses = memory.impulses;
+  const auto take = [&](const ContactRows& rows) {
+    for (std::size_t i = 0; i < impulses.size(); ++i) add_impulse(rows.rows[i], -impulses[i], reaction);
+  };
+  solver_->impulses(problem_of(solved, part.h), solved.solution, memory.solver, impulses);
+  take(solved.rows);
+  solved.joints.add_gradient(solved.solution.velocity, reaction);
+  if (!solved.has_impacts) return;
+  const PhasesStart phases = phases_start(start, part.h, solved, part.phase_pairs, memory);
+  for (std::size_t k = 0; k < memory.phases.event_count; ++k) {
+    const PhaseEvent& event = memory.phases.events[k];
+    if (!event.has_impact()) continue;
+    phases_->impulses(phases, event, memory.phases, impulses);
+    take(event.rows);
+    event.joints.add_gradient(event.solution.velocity, reaction);
+  }
+}
+
 void Stepper::joint_forces(const State& state, const Control& control, const StepRecord& record,
                            StepScratch& scratch, std::vector<JointForce>& forces) const {
   StepMemory& memory = scratch.memory();
@@ -31,18 +55,29 @@ void Stepper::joint_forces(const State& state, const Control& control, const Ste
       forces[at(joint)].force_B_W += push;
       forces[at(joint)].torque_B_W += impulse_B.head<3>() / config_.h - (frames.X_WJB.p - p_W).cross(push);
     };
-    solved.joints.impulses(solved.solution.velocity, impulses);
-    for (const JointGroup& group : solved.joints.groups) {
-      Vec6<double> impulse = Vec6<double>::Zero();
-      for (int i = group.begin; i < group.end; ++i)
-        impulse += impulses[at(i)] * solved.joints.rows[at(i)].J_B;
-      add(group.joint, impulse, start.X_WB[at(model_->joints[at(group.joint)].body_B)].p);
+    const auto add_rows = [&](const JointRows& joints, const GrowableVector& velocity) {
+      joints.impulses(velocity, impulses);
+      for (const JointGroup& group : joints.groups) {
+        Vec6<double> impulse = Vec6<double>::Zero();
+        for (int i = group.begin; i < group.end; ++i) impulse += impulses[at(i)] * joints.rows[at(i)].J_B;
+        add(group.joint, impulse, start.X_WB[at(model_->joints[at(group.joint)].body_B)].p);
+      }
+    };
+    add_rows(solved.joints, solved.solution.velocity);
+    if (solved.has_impacts) {
+      run_phases(start, part.h, part.phase_pairs, nullptr, true, solved, memory);
+      for (std::size_t k = 0; k < memory.phases.event_count; ++k) {
+        const PhaseEvent& event = memory.phases.events[k];
+        if (event.has_impact()) add_rows(event.joints, event.solution.velocity);
+      }
     }
     if (trees_) {
-      if (solved.has_impacts) run_phases(start, part.h, part.phase_pairs, nullptr, false, solved, memory);
-      (void)trees_->end_step(solved.mass, solved.free, solved.end_motion(lag_of(part.h)), part.h, true,
-                             memory.trees, solved.trees);
+      const EndMotion end = solved.end_motion(lag_of(part.h));
+      (void)trees_->end_step(solved.mass, solved.free, end, part.h, true, memory.trees, solved.trees);
       trees_->joint_impulses(solved.trees, of_trees);
+      GrowableVector reaction;
+      find_reaction(start, part, end.velocity, memory, reaction);
+      trees_->add_reactions(solved.mass, solved.trees, reaction, of_trees);
       for (std::size_t i = 0; i < of_trees.size(); ++i) {
         const Link& link = trees_->trees().links[i];
         if (link.joint >= 0)

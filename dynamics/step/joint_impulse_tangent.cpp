@@ -26,13 +26,18 @@ double JointImpulseTangent::slope(const JointRows& rows, const GrowableVector& v
   const auto slots = static_cast<std::size_t>(mass_.slot_count());
   std::vector<JointRowBar> bars(rows.rows.size());
   rows.vjp(v, w, bars);
+  double sum = 0.0;
+  if (v_borne_ != nullptr) {
+    GrowableVector v_bar = GrowableVector::Zero(v.size());
+    rows.borne_vjp(*v_borne_, bars, v_bar);
+    sum += v_bar.dot(*v_borne_dot_);
+  }
   StateTangent state_bar(model_.body_count());
   std::vector<double> mass_bar(slots, 0.0);
   std::vector<Mat3<double>> inertia_bar(slots, Mat3<double>::Zero());
   std::vector<JointGradient> unused(model_.joints.size());
   joint_rows_vjp(model_, mass_, state_, settings_, rows, bars,
                  {state_bar.pose, state_bar.twist, mass_bar, inertia_bar, unused});
-  double sum = 0.0;
   for (std::size_t b = 0; b < state_bar.pose.size(); ++b)
     sum += state_bar.pose[b].dot(state_dot_.pose[b]) + state_bar.twist[b].dot(state_dot_.twist[b]);
   for (std::size_t s = 0; s < slots; ++s)

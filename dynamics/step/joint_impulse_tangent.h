@@ -28,6 +28,12 @@ class JointImpulseTangent {
         inertia_W_dot_(inertia_W_dot),
         mass_dot_(mass_dot) {}
 
+  /// Of rows some of whose impulses have acted before, at velocities v that change by v_dot.
+  void set_borne(const GrowableVector& v, const GrowableVector& v_dot) {
+    v_borne_ = &v;
+    v_borne_dot_ = &v_dot;
+  }
+
   /// out += d(J^T lambda(v))
   void add(const GrowableVector& v, GrowableVector& out) const;
 
@@ -43,6 +49,7 @@ class JointImpulseTangent {
   const StateTangent& state_dot_;
   std::span<const Mat3<double>> inertia_W_dot_;
   std::span<const double> mass_dot_;
+  const GrowableVector *v_borne_ = nullptr, *v_borne_dot_ = nullptr;
 };
 
 }  // namespace abut

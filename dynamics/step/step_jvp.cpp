@@ -72,7 +72,9 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
                                            scratch.jvp.parameters};
   FreeMotionTangent& tangent = scratch.jvp.free;
   free_motion_jvp(model, solved.mass, state, control, h, solved.free, at.motion, free_direction, tangent);
+  dot.links.clear();
   if (trees_) {
+    trees_->links_jvp(scratch.trees, dot.links);
     trees_->free_motion_jvp(solved.mass, state, h, at.motion, solved.trees, free_direction, scratch.trees,
                             tangent);
   }

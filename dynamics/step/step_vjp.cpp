@@ -62,7 +62,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
     manifold.pairs.back().end = k + 1;
   }
   make_contact_rows(state, h, manifold.pairs, record.clusters, contacts.contacts, scratch.following, solved);
-  make_joint_rows(state, solved, scratch);
+  make_joint_rows(state, solved);
   free_motion(state, control, h, true, solved, scratch);
   solved.has_impacts = !record.phase_pairs.empty();
   if (solved.has_impacts) (void)phases_->set_shares(solved.free.v_free, solved.rows);
@@ -148,6 +148,7 @@ void Stepper::substep_vjp(const State& state, const Control& control, const Stat
   joint_rows_vjp(model, solved.mass, state, joint_settings(), solved.joints, bar.joints,
                  {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints});
   if (trees_) {
+    trees_->links_vjp(solved.trees, bar.links, scratch.trees);
     trees_->free_motion_vjp(solved.mass, state, h, at.motion, solved.trees, bar.v_free, scratch.trees,
                             bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
   }

@@ -168,13 +168,10 @@ void Stepper::make_contact_rows(const State& state, double h, std::span<const Co
   GapFollowing::restore(solved.followed, contacts);
 }
 
-void Stepper::make_joint_rows(const State& state, SolvedSubstep& solved, StepMemory& scratch) const {
-  std::span<const char> is_idle;
-  if (trees_ && !phases_) {  // impacts may come to where no row is
-    trees_->find_idle_joints(solved.rows, scratch.trees);
-    is_idle = scratch.trees.is_idle;
-  }
-  abut::make_joint_rows(*model_, solved.mass, state, joint_settings(), solved.joints, is_idle);
+void Stepper::make_joint_rows(const State& state, SolvedSubstep& solved) const {
+  std::span<const char> is_link;
+  if (trees_) is_link = trees_->is_link();
+  abut::make_joint_rows(*model_, solved.mass, state, joint_settings(), solved.joints, is_link);
 }
 
 void Stepper::set_margins(const State& state, double h, StepMemory& scratch) const {
@@ -213,7 +210,7 @@ const State& Stepper::close_joints(const State& state, double h, TreeStep& trees
 
 void Stepper::free_motion(const State& state, const Control& control, double h, bool records,
                           SolvedSubstep& solved, StepMemory& scratch) const {
-  if (trees_) trees_->mark_links(solved.mass, solved.free);
+  if (trees_) trees_->set_links(solved.trees, solved.mass, solved.free);
   abut::free_motion(*model_, solved.mass, state, control, h, solved.free);
   if (trees_)
     trees_->free_motion(solved.mass, state, control, h, records, scratch.trees, solved.trees, solved.free);
@@ -238,7 +235,7 @@ StepReport Stepper::substep(const State& given, const Control& control, double h
   detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_contact_rows(state, h, scratch.manifold.pairs, {}, scratch.manifold.contacts, scratch.following,
                     solved);
-  make_joint_rows(state, solved, scratch);
+  make_joint_rows(state, solved);
   solved.has_impacts = phases_ && phases_->set_shares(solved.free.v_free, solved.rows);
   const ContactProblem problem = problem_of(solved, h);
   std::shared_ptr<SubstepTape> kept;

@@ -150,7 +150,9 @@ class Stepper {
                          std::span<const ContactClusters> clusters, ContactList& contacts,
                          FollowingMemory& memory, SolvedSubstep& solved) const;
   /// The rows of joints that may act, after those of contacts.
-  void make_joint_rows(const State& state, SolvedSubstep& solved, StepMemory& scratch) const;
+  void find_reaction(const State& start, const SubstepRecord& part, const GrowableVector& end_velocity,
+                     StepMemory& memory, GrowableVector& reaction) const;
+  void make_joint_rows(const State& state, SolvedSubstep& solved) const;
   /// How far contacts are looked for: scratch.margins.
   void set_margins(const State& state, double h, StepMemory& scratch) const;
 

@@ -11,35 +11,11 @@
 namespace abut {
 
 TreeMotion::TreeMotion(const Model& model)
-    : model_(&model), trees_(kinematic_trees(model, TreesOf::jointed_bodies)) {
-  std::vector<char> is_link(model.joints.size(), 0);
+    : model_(&model),
+      trees_(kinematic_trees(model, TreesOf::jointed_bodies)),
+      is_link_(model.joints.size(), 0) {
   for (const Link& link : trees_.links) {
-    if (link.joint >= 0) is_link[at(link.joint)] = 1;
-  }
-  is_driven_.assign(trees_.trees.size(), 0);
-  for (std::size_t j = 0; j < model.joints.size(); ++j) {
-    const Joint& joint = model.joints[j];
-    const bool is_plain = is_link[j] != 0 && joint.motor.kind == MotorKind::none && std::isinf(joint.lower) &&
-                          std::isinf(joint.upper);
-    if (is_plain) continue;
-    for (const int body : {joint.body_A, joint.body_B}) {
-      const int link = body < 0 ? -1 : trees_.link_of_body[at(body)];
-      if (link >= 0) is_driven_[at(trees_.links[at(link)].tree)] = 1;
-    }
-  }
-}
-
-void TreeMotion::find_idle_joints(const ContactRows& rows, TreeMotionMemory& memory) const {
-  memory.is_touched = is_driven_;
-  for (const RowPair& pair : rows.pairs) {
-    for (const int body : {pair.body_A, pair.body_B}) {
-      const int link = trees_.link_of_body[at(body)];
-      if (link >= 0) memory.is_touched[at(trees_.links[at(link)].tree)] = 1;
-    }
-  }
-  memory.is_idle.assign(model_->joints.size(), 0);
-  for (const Link& link : trees_.links) {
-    if (link.joint >= 0 && memory.is_touched[at(link.tree)] == 0) memory.is_idle[at(link.joint)] = 1;
+    if (link.joint >= 0) is_link_[at(link.joint)] = 1;
   }
 }
 
@@ -59,9 +35,29 @@ void TreeMotion::close_joints(const State& state, double h, TreeStep& step, Stat
     closed.X_WB[at(trees_.links[i].body)] = step.kinematics.X_WB[i].normalized();
 }
 
-void TreeMotion::mark_links(const MassMatrix& mass, FreeMotion& free) const {
+void TreeMotion::set_links(const TreeStep& step, MassMatrix& mass, FreeMotion& free) const {
   free.is_link.assign(at(mass.slot_count()), 0);
-  for (const Link& link : trees_.links) free.is_link[at(mass.slot(link.body))] = 1;
+  mass.links().clear();
+  const TreeKinematics<double>& kinematics = step.kinematics;
+  for (std::size_t i = 0; i < trees_.links.size(); ++i) {
+    const Link& link = trees_.links[i];
+    const int slot = mass.slot(link.body);
+    free.is_link[at(slot)] = 1;
+    if (link.kind == LinkKind::free) continue;
+    LinkMotion& motion = mass.links().emplace_back();
+    motion.slot = slot;
+    motion.rates = link.nv;
+    motion.slides = link.kind == LinkKind::slider;
+    const Vec3<double>& p = kinematics.p_OB[i];
+    if (link.parent >= 0) {
+      motion.parent = mass.slot(trees_.links[at(link.parent)].body);
+      motion.r = p - kinematics.p_OB[at(link.parent)];
+    } else {
+      motion.base_moves =
+          !step.parameters.bases.empty() && !step.parameters.bases[at(link.tree)].V_WB.isZero(0.0);
+    }
+    for (int k = 0; k < link.nv; ++k) motion.S.col(k) = twist_at<double>(p, kinematics.axes.col(link.u + k));
+  }
 }
 
 void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const Control& control, double h,
@@ -174,6 +170,18 @@ void TreeMotion::joint_impulses(const TreeStep& step, std::vector<Vec6<double>>&
     const Vec3<double>& p_WO = at_end.start.origin[at(part.tree)];
     for (int i = tree.first_link; i < tree.end_link; ++i)
       impulses[at(i)] += wrench_about_origin<double>(p_WO, at_end.net[at(i)]);
+  }
+}
+
+void TreeMotion::add_reactions(const MassMatrix& mass, const TreeStep& step, const GrowableVector& reaction,
+                               std::vector<Vec6<double>>& impulses) const {
+  std::vector<Vec6<double>> sums(trees_.links.size());
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    sums[i] = wrench_about_origin<double>(step.kinematics.X_WB[i].p, of_link(mass, i, reaction));
+  for (std::size_t i = sums.size(); i-- > 0;) {
+    impulses[i] += sums[i];
+    const int parent = trees_.links[i].parent;
+    if (parent >= 0) sums[at(parent)] += sums[i];
   }
 }
 

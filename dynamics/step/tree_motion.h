@@ -1,13 +1,14 @@
 /// Bodies that rigid joints tie together: their free motion, and the poses and twists that follow a solve.
 ///
-/// The contact problem knows twists of bodies, also where these are links of a tree. A step of a tree is
+/// The contact problem knows twists of bodies, also where these are links of a tree, and how links move with each
+/// other at the start of a step (motion/link_motion.h). A step of a tree is
 ///     q        coordinates of the poses at its start; from here on the poses are the tree's at q
 ///     P        momenta of the links, M(q) V for the twists V of the state, damped
 ///     v_free   J(q) u,  u = (q1 - q)/h,  q1 being where the tree moves to freely (trees/tree_substep.h):
 ///              what enters the contact problem
-///     q+, P+   where it moves to with  M(q) (v - v_free)  as impulses besides its loads, for the v that the
-///              problem ends with; these are the impulses of contacts, motors and stops, and of the rows of joints
-///              (rows/joint_constraints.h), by which those travel between links and which do no work in the tree
+///     v        v_free + J d, what that makes of it with contacts, motors and stops
+///     q+, P+   where it moves to with  M(q) (v - v_free)  as impulses besides its loads: those of contacts, motors
+///              and stops, and reactions of joints, which do no work in the tree
 /// and the twists of the state at the end are those of the momenta P+ at q+, as they are of free bodies: of a link
 /// that turns, v belongs to the chord of the step. A displacement of the contact problem moves q+ on by its joint
 /// rates. So joints hold exactly whatever acts, momentum and angular momentum of free trees change by impulses alone,
@@ -60,8 +61,6 @@ struct TreeMotionMemory {
   std::vector<Vec6<double>> twists;  ///< per link
   VecX<double> rates;                ///< (nv)
   TreeStep trial;                    ///< of a solve that may not be the last
-  std::vector<char> is_touched;      ///< per tree
-  std::vector<char> is_idle;         ///< per joint
   std::vector<TreePath> paths;       ///< per link
   std::vector<Vec2<double>> slack;   ///< see TreeMotion::find_slack()
 
@@ -81,14 +80,13 @@ class TreeMotion {
   /// No rigid joint holds any body: there is nothing to do, and nothing below may be called.
   [[nodiscard]] bool is_empty() const { return trees_.links.empty(); }
   [[nodiscard]] const KinematicTrees& trees() const { return trees_; }
-  /// Marks the joints of trees in which no row of a contact and no joint with a law of its own (a motor, a stop, one
-  /// that is no link) acts: such a tree moves freely, and rows of its joints would have nothing to carry. Into memory.is_idle.
-  void find_idle_joints(const ContactRows& rows, TreeMotionMemory& memory) const;
+  /// Per joint of the model, whether a tree holds it.
+  [[nodiscard]] std::span<const char> is_link() const { return is_link_; }
 
   /// Begins a step of h seconds: `closed` is the state with all joints closed, as are those of trees.
   void close_joints(const State& state, double h, TreeStep& step, State& closed) const;
-  /// Sets FreeMotion::is_link.
-  void mark_links(const MassMatrix& mass, FreeMotion& free) const;
+  /// Sets FreeMotion::is_link and the links of the mass matrix, as they move at the start of the step.
+  void set_links(const TreeStep& step, MassMatrix& mass, FreeMotion& free) const;
   /// Sets v_free of links, and the converged flag where a tree's motion was not found.
   ///
   /// @param state    with joints closed, as below
@@ -105,7 +103,11 @@ class TreeMotion {
   /// kept each link and all that hangs from it on its way; of a step whose end was recorded, by link.
   void joint_impulses(const TreeStep& step, std::vector<Vec6<double>>& impulses) const;
 
-  // Ways back, in this order, with everything else between the first two and the last. Each adds to what it is
+  /// Adds what joints answer in the contact problem, `reaction` being the sum of it on each moving body.
+  void add_reactions(const MassMatrix& mass, const TreeStep& step, const GrowableVector& reaction,
+                     std::vector<Vec6<double>>& impulses) const;
+
+  // Ways back, in this order, with everything else between the first and the others. Each adds to what it is
   // given; `state_bar` is that of the closed state. Links have entries in `inertia_W_bar` (not symmetrised) and
   // `parameter_bar` by slot.
   void advance_vjp(const MassMatrix& mass, double h, const FreeMotion& free, const EndMotion& end,
@@ -113,6 +115,8 @@ class TreeMotion {
                    const StateTangent& next_bar, TreeMotionMemory& memory, EndMotionBar& end_bar,
                    GrowableVector& v_free_bar, std::span<Mat3<double>> inertia_W_bar,
                    std::span<FreeMotionParameterBar> parameter_bar) const;
+  /// The way back of set_links(), from dL/d(links of the mass matrix).
+  void links_vjp(const TreeStep& step, std::span<const LinkMotionBar> bars, TreeMotionMemory& memory) const;
   void free_motion_vjp(const MassMatrix& mass, const State& state, double h,
                        std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
                        const GrowableVector& v_free_bar, TreeMotionMemory& memory,
@@ -128,6 +132,8 @@ class TreeMotion {
   /// Overwrites `closed_dot`.
   void close_joints_jvp(const State& state, const StateTangent& state_dot, const TreeStep& step,
                         TreeMotionMemory& memory, StateTangent& closed_dot) const;
+  /// The JVP of set_links(), right after that of close_joints(). Overwrites `dots`.
+  void links_jvp(const TreeMotionMemory& memory, std::vector<LinkMotionBar>& dots) const;
   /// Sets links' entries of the tangent's v_free.
   void free_motion_jvp(const MassMatrix& mass, const State& state, double h,
                        std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
@@ -158,7 +164,7 @@ class TreeMotion {
 
   const Model* model_;
   KinematicTrees trees_;
-  std::vector<char> is_driven_;  ///< per tree, whether a joint has a law of its own
+  std::vector<char> is_link_;  ///< per joint
 };
 
 }  // namespace abut

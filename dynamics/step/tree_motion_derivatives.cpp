@@ -81,6 +81,30 @@ void TreeMotion::advance_vjp(const MassMatrix& mass, double h, const FreeMotion&
   }
 }
 
+void TreeMotion::links_vjp(const TreeStep& step, std::span<const LinkMotionBar> bars,
+                           TreeMotionMemory& memory) const {
+  const TreeKinematics<double>& kinematics = step.kinematics;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < trees_.links.size(); ++i) {
+    const Link& link = trees_.links[i];
+    if (link.kind == LinkKind::free) continue;
+    const LinkMotionBar& bar = bars[next++];
+    const Vec3<double>& p = kinematics.p_OB[i];
+    Vec3<double> p_bar = Vec3<double>::Zero();
+    for (int k = 0; k < link.nv; ++k) {  // [a; v + a x p]
+      const Vec6<double> S_bar = bar.S.col(k);
+      const Vec3<double> a = kinematics.axes.col(link.u + k).head<3>(), v_bar = S_bar.tail<3>();
+      memory.kinematics_bar.axes.col(link.u + k) += wrench_about_origin(p, S_bar);
+      p_bar += v_bar.cross(a);
+    }
+    if (link.parent >= 0) {
+      p_bar += bar.r;
+      memory.kinematics_bar.link[at(link.parent)] -= wrench_of_force(kinematics.p_OB[at(link.parent)], bar.r);
+    }
+    memory.kinematics_bar.link[i] += wrench_of_force(p, p_bar);
+  }
+}
+
 void TreeMotion::free_motion_vjp(const MassMatrix& mass, const State& state, double h,
                                  std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
                                  const GrowableVector& v_free_bar, TreeMotionMemory& memory,
@@ -193,6 +217,19 @@ void TreeMotion::close_joints_jvp(const State& state, const StateTangent& state_
   closed_dot = state_dot;
   for (std::size_t i = 0; i < trees_.links.size(); ++i)
     closed_dot.pose[at(trees_.links[i].body)] = derivative_of(memory.moved.X_WB[i]);
+}
+
+void TreeMotion::links_jvp(const TreeMotionMemory& memory, std::vector<LinkMotionBar>& dots) const {
+  const TreeKinematics<Dual1>& moved = memory.moved;
+  dots.clear();
+  for (std::size_t i = 0; i < trees_.links.size(); ++i) {
+    const Link& link = trees_.links[i];
+    if (link.kind == LinkKind::free) continue;
+    LinkMotionBar& dot = dots.emplace_back();
+    for (int k = 0; k < link.nv; ++k)
+      dot.S.col(k) = derivative_of(twist_at<Dual1>(moved.p_OB[i], moved.axes.col(link.u + k)));
+    if (link.parent >= 0) dot.r = derivative_of(Vec3<Dual1>(moved.p_OB[i] - moved.p_OB[at(link.parent)]));
+  }
 }
 
 void TreeMotion::free_motion_jvp(const MassMatrix& mass, const State& state, double h,
