@@ -133,12 +133,17 @@ template <typename S>
   const Vec3<S> v = sign * q.vec();
   const S n2 = v.dot(v);
   const auto is_small = n2 < S(0.03) * c * c;
-  const S safe_c = select(is_small, c, S(1));
-  const S u = select(is_small, n2, S(0)) / (safe_c * safe_c);  // atan(x)/x = 1 - u/3 + u^2/5 - ..., u = x^2
-  S near = S(0);
-  for (int k = 10; k >= 0; --k) near = S(1.0 / (2 * k + 1)) - u * near;
-  const S n = sqrt(select(is_small, S(1), n2));
-  return (S(2) * select(is_small, near / safe_c, atan2(n, c) / n)) * v;
+  const auto near_one = [&](const S& safe_c, const S& u) {  // atan(x)/x = 1 - u/3 + u^2/5 - ..., u = x^2
+    S near = S(0);
+    for (int k = 10; k >= 0; --k) near = S(1.0 / (2 * k + 1)) - u * near;
+    return S(near / safe_c);
+  };
+  const auto far_from_one = [&](const S& n) { return S(atan2(n, c) / n); };
+  if constexpr (std::is_same_v<S, double>)  // the same without what is not taken
+    return (2.0 * (is_small ? near_one(c, n2 / (c * c)) : far_from_one(sqrt(n2)))) * v;
+  const S safe_c = select(is_small, c, S(1)), u = select(is_small, n2, S(0)) / (safe_c * safe_c),
+          n = sqrt(select(is_small, S(1), n2));
+  return (S(2) * select(is_small, near_one(safe_c, u), far_from_one(n))) * v;
 }
 
 /// Unit quaternion of a rotation matrix, found from the largest of its four components: well conditioned.

@@ -29,7 +29,7 @@ void BlockPattern::update(int blocks, std::span<const Coupling> couplings, const
     if (link.parent >= 0) next_couplings_.push_back({link.parent, link.slot});
   }
   if (this->blocks() == blocks && link_begin_ == couplings.size() && next_couplings_ == couplings_) return;
-  couplings_.swap(next_couplings_);
+  couplings_ = next_couplings_;
   link_begin_ = couplings.size();
   order_.resize(at(blocks));
   choose_order();

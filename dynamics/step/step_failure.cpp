@@ -91,11 +91,12 @@ struct Explained {
 };
 
 /// The farthest of all bodies. Poses have rounding of their own: that of coordinates and of quaternions.
+///
+/// @param slack  see TreeMotion::find_slack(); empty: none
 Jump find_jump(const ContactDetector& detector, double h, const MotionLag& lag, const State& state,
-               const State& next, const StepMemory& scratch) {
+               const State& next, std::span<const Vec2<double>> slack, const StepMemory& scratch) {
   constexpr double k_rounding = 8.0 * std::numeric_limits<double>::epsilon(), k_half_turn = 3.0;
   const MassMatrix& mass = scratch.solved.mass;
-  const std::vector<Vec2<double>>& slack = scratch.trees.slack;
   const Explained explained{h, lag, scratch.solved.solution, scratch.solved.free};
   Jump jump;
   for (int s = 0; s < mass.slot_count(); ++s) {
@@ -132,8 +133,8 @@ bool is_finite(const State& state, int& culprit) {
 }
 
 void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector, double h,
-                const MotionLag& lag, const State& state, const State& next, const StepMemory& scratch,
-                StepReport& report) {
+                const MotionLag& lag, const State& state, const State& next, const TreesOfStep& trees,
+                const StepMemory& scratch, StepReport& report) {
   report.contacts = static_cast<int>(scratch.solved.rows.rows.size());
   report.max_penetration =
       std::max(0.0, find_worst(scratch, [](const ContactRow&, double depth) { return depth; }).value);
@@ -188,7 +189,12 @@ void judge_step(const Model& model, const StepConfig& config, const ContactDetec
     blame_deepest(scratch, {}, report);
     return;
   }
-  const Jump jump = find_jump(detector, h, lag, state, next, scratch);
+  Jump jump = find_jump(detector, h, lag, state, next, {}, scratch);
+  if (jump.body >= 0 && trees.motion != nullptr) {
+    trees.motion->find_slack(scratch.solved.mass, scratch.solved.end_motion(lag), h, *trees.step,
+                             *trees.memory);
+    jump = find_jump(detector, h, lag, state, next, trees.memory->slack, scratch);
+  }
   if (jump.body >= 0) {
     report.status = StepStatus::jumped;
     report.body = jump.body;

@@ -23,9 +23,10 @@ namespace abut {
 /// split push-out, and what joints add (TreeMotion::find_slack()). The pose update of a step without impacts complies
 /// by construction.
 ///
-/// @param h  length of the substep [s]
+/// @param h      length of the substep [s]
+/// @param trees  after their end_step()
 void judge_step(const Model& model, const StepConfig& config, const ContactDetector& detector, double h,
-                const MotionLag& lag, const State& state, const State& next, const StepMemory& scratch,
-                StepReport& report);
+                const MotionLag& lag, const State& state, const State& next, const TreesOfStep& trees,
+                const StepMemory& scratch, StepReport& report);
 
 }  // namespace abut

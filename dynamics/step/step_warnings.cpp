@@ -111,13 +111,15 @@ void warn_of_lost_restitution(const MassMatrix& mass, const PhaseEvent& event, S
 }  // namespace
 
 void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
-                        const StepMemory& scratch, const State& next, StepReport& report) {
+                        std::span<const char> is_link, const StepMemory& scratch, const State& next,
+                        StepReport& report) {
   if (report.residual > config.tolerance) {
     const int body = scratch.solved.mass.body(scratch.solved.solution.worst_slot);
     warn(report, StepWarning::Kind::rounding, body, -1, report.residual);
   }
-  for (const Joint& joint : model.joints) {
-    if (std::isfinite(joint.stiffness)) continue;
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    if (std::isfinite(joint.stiffness) || (!is_link.empty() && is_link[j] != 0)) continue;
     const double other_size = joint.body_A < 0 ? k_infinity : size_of(model, joint.body_A);
     const double apart =
         joint_error(joint, next).position / std::min(size_of(model, joint.body_B), other_size);

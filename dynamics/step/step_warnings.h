@@ -15,7 +15,7 @@
 ///
 /// parted_joint: joints hold in the directions that they have at the start of a step, so that a light body
 /// that carries a large tension swings past them (docs/scene_format.md, [[joint]]). Given from k_parted sizes
-/// on, for joints without a spring.
+/// on, for joints without a spring that are no links of trees.
 ///
 /// left_out: more vertices or edges of a pair touch than Body::selected_vertices or selected_edges lets.
 /// Given where a contact loses an activity of k_left_out or more.
@@ -33,6 +33,8 @@
 ///     impacts, 1e-5 (1/m_A + 1/m_B), takes up the blow.
 /// Not given where `passive_impacts` bounds the energy of a single impact, which loses none then.
 #pragma once
+
+#include <span>
 
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/step_report.h"
@@ -53,8 +55,10 @@ inline constexpr double k_lost_restitution = 0.1;  ///< for lost_restitution [sp
 ///
 /// @param acceleration_scale  g of the smoothing [m/s^2]
 /// @param h                   length of the step [s]
+/// @param is_link             per joint, whether a tree holds it; empty: none is
 /// @param next                state at its end
 void find_step_warnings(const Model& model, const StepConfig& config, double acceleration_scale, double h,
-                        const StepMemory& scratch, const State& next, StepReport& report);
+                        std::span<const char> is_link, const StepMemory& scratch, const State& next,
+                        StepReport& report);
 
 }  // namespace abut

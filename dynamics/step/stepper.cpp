@@ -269,12 +269,14 @@ StepReport Stepper::substep(const State& given, const Control& control, double h
       solved.free.unconverged_slot = unsolved;
     }
     trees_->advance(solved.trees, next);
-    trees_->find_slack(solved.mass, end, h, solved.trees, scratch.trees);
   }
 
-  judge_step(model, config_, *detector_, h, problem.lag, state, next, scratch, report);
-  if (report.status == StepStatus::ok)
-    find_step_warnings(model, config_, acceleration_scale_, h, scratch, next, report);
+  judge_step(model, config_, *detector_, h, problem.lag, state, next,
+             {trees_.get(), &solved.trees, &scratch.trees}, scratch, report);
+  if (report.status == StepStatus::ok) {
+    find_step_warnings(model, config_, acceleration_scale_, h,
+                       trees_ ? trees_->is_link() : std::span<const char>(), scratch, next, report);
+  }
   if (record) {
     record->features.clear();
     record->features.reserve(std::max(solved.rows.rows.size(), solved.rows.members.size()));

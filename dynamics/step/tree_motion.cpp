@@ -80,8 +80,9 @@ void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const C
   }
   joint_rates<double>(trees_, step.kinematics, memory.twists, step.start.u);
   step.free = step.start;
-  const TreeMotionReport report =
-      memory.motion.step(trees_, step.parameters, step.loads, h, step.free, records ? &step.record : nullptr);
+  const TreeMotionReport report = memory.motion.step(trees_, step.parameters, step.loads, h, step.free,
+                                                     records ? &step.record : nullptr, &step.kinematics);
+  step.kinematics_free = memory.motion.end();
   if (report.unsolved_tree >= 0) {
     free.converged = false;
     free.unconverged_slot = root_slot(mass, report.unsolved_tree);
@@ -109,6 +110,7 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
   memory.rates += step.u;
   step.end = step.free;
   step.end_record.substeps.clear();
+  step.kinematics_next = step.kinematics_free;
   int unsolved = -1;
   for (int tree = 0; tree < trees_.tree_count(); ++tree) {
     const Tree& part = trees_.trees[at(tree)];
@@ -125,9 +127,11 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
     step.end.u.segment(part.u, part.nv) = memory.rates.segment(part.u, part.nv);
     std::copy(step.start.momentum.begin() + part.first_link, step.start.momentum.begin() + part.end_link,
               step.end.momentum.begin() + part.first_link);
-    const TreeMotionReport report = memory.motion.step_tree(trees_, step.parameters, step.end_loads, tree, h,
-                                                            step.end, records ? &step.end_record : nullptr);
+    const TreeMotionReport report =
+        memory.motion.step_tree(trees_, step.parameters, step.end_loads, tree, h, step.end,
+                                records ? &step.end_record : nullptr, &step.kinematics);
     if (report.unsolved_tree >= 0) unsolved = root_slot(mass, tree);
+    step.kinematics_next.copy_tree(part, tree, memory.motion.end());
   }
   step.displacement_rates.resize(0);
   step.q_next = step.end.q;
@@ -135,11 +139,9 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
     for (std::size_t i = 0; i < links; ++i) memory.twists[i] = of_link(mass, i, end.displacement) / h;
     joint_rates<double>(trees_, step.kinematics, memory.twists, step.displacement_rates);
     integrate_coordinates(trees_, step.end.q, step.displacement_rates, h, step.q_next);
+    step.kinematics_next.time = h;
+    update_kinematics(trees_, trees_.all(), step.parameters, step.q_next, step.kinematics_next);
   }
-  step.kinematics_next.resize(trees_);
-  step.kinematics_next.origin = step.kinematics.origin;
-  step.kinematics_next.time = h;
-  update_kinematics(trees_, trees_.all(), step.parameters, step.q_next, step.kinematics_next);
   return unsolved;
 }
 

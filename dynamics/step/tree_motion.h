@@ -45,6 +45,7 @@ struct TreeStep {
   VecX<double> displacement_rates;         ///< joint rates of displacement/h (nv); empty: there is none
   VecX<double> q_next;                     ///< q+ (nq)
   TreeKinematics<double> kinematics;       ///< at q
+  TreeKinematics<double> kinematics_free;  ///< where it moves to freely
   TreeKinematics<double> kinematics_next;  ///< at q+
 };
 

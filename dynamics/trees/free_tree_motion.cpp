@@ -31,11 +31,11 @@ void FreeTreeMotion::resize(const KinematicTrees& trees) {
 
 TreeMotionReport FreeTreeMotion::step(const KinematicTrees& trees, const TreeParameters<double>& parameters,
                                       const TreeLoads<double>& loads, double h, TreeState<double>& state,
-                                      TreeMotionRecord* record) {
+                                      TreeMotionRecord* record, const TreeKinematics<double>* start) {
   if (record) record->substeps.clear();
   TreeMotionReport report;
   for (int tree = 0; tree < trees.tree_count(); ++tree) {
-    const TreeMotionReport of_tree = step_tree(trees, parameters, loads, tree, h, state, record);
+    const TreeMotionReport of_tree = step_tree(trees, parameters, loads, tree, h, state, record, start);
     if (of_tree.unsolved_tree >= 0) report.unsolved_tree = tree;
     report.substeps += of_tree.substeps;
     report.iterations += of_tree.iterations;
@@ -46,11 +46,12 @@ TreeMotionReport FreeTreeMotion::step(const KinematicTrees& trees, const TreePar
 TreeMotionReport FreeTreeMotion::step_tree(const KinematicTrees& trees,
                                            const TreeParameters<double>& parameters,
                                            const TreeLoads<double>& loads, int tree, double h,
-                                           TreeState<double>& state, TreeMotionRecord* record) {
+                                           TreeState<double>& state, TreeMotionRecord* record,
+                                           const TreeKinematics<double>* start) {
   ABUT_ASSERT(loads.wrenches.size() == trees.links.size() && loads.tau.size() == trees.nv);
   resize(trees);
   TreeMotionReport report;
-  if (!advance({trees, parameters, loads}, tree, 0.0, h, 0, state, report, record))
+  if (!advance({trees, parameters, loads, start}, tree, 0.0, h, 0, state, report, record))
     report.unsolved_tree = tree;
   return report;
 }
@@ -89,8 +90,8 @@ bool FreeTreeMotion::advance(const Inputs& in, int tree, double time, double h, 
 /// Leaves rates in u_ and the end of the step in substep_.
 bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double time, double h,
                            const TreeState<double>& state, TreeMotionReport& report) {
-  const auto [trees, parameters, loads] = in;
-  substep_.prepare(trees, part, parameters, state, loads, time, h);
+  const auto [trees, parameters, loads, start] = in;
+  substep_.prepare(trees, part, parameters, state, loads, time, h, time == 0.0 ? start : nullptr);
   u_.segment(part.u, part.nv) = state.u.segment(part.u, part.nv);
   bool is_last = part.nv == 0;
   double since_factored = k_infinity;

@@ -71,14 +71,18 @@ class FreeTreeMotion {
   /// Takes the state h seconds on. An unsolved tree keeps the state that it reached.
   ///
   /// @param record  overwritten unless null
+  /// @param start   kinematics at the start, if known
   TreeMotionReport step(const KinematicTrees& trees, const TreeParameters<double>& parameters,
                         const TreeLoads<double>& loads, double h, TreeState<double>& state,
-                        TreeMotionRecord* record = nullptr);
+                        TreeMotionRecord* record = nullptr, const TreeKinematics<double>* start = nullptr);
 
   /// The same of one tree; others stay. Adds to the record.
   TreeMotionReport step_tree(const KinematicTrees& trees, const TreeParameters<double>& parameters,
                              const TreeLoads<double>& loads, int tree, double h, TreeState<double>& state,
-                             TreeMotionRecord* record);
+                             TreeMotionRecord* record, const TreeKinematics<double>* start = nullptr);
+
+  /// Kinematics at the end of the last step of each tree that was solved.
+  [[nodiscard]] const TreeKinematics<double>& end() const { return substep_.end; }
 
   /// JVP of a recorded step of which every tree was solved: takes the tangent of the state h seconds on. Those of
   /// loads and parameters stay.
@@ -95,6 +99,7 @@ class FreeTreeMotion {
     const KinematicTrees& trees;
     const TreeParameters<double>& parameters;
     const TreeLoads<double>& loads;
+    const TreeKinematics<double>* start = nullptr;  ///< of the step
   };
 
   void resize(const KinematicTrees& trees);

@@ -90,7 +90,8 @@ void FreeTreeMotion::step_vjp(const KinematicTrees& trees, const TreeParameters<
 /// x_bar = (dy/dx)' y_bar - (dr/dx)' lambda.
 void FreeTreeMotion::substep_vjp(const Inputs& in, const TreeMotionRecord::Substep& substep,
                                  TreeMotionTangent& bar) {
-  const auto [trees, parameters, loads] = in;
+  const KinematicTrees& trees = in.trees;
+  const TreeParameters<double>& parameters = in.parameters;
   const Tree& part = trees.trees[at(substep.tree)];
   const double h = substep.h;
   linearize(in, substep);

@@ -74,7 +74,7 @@ void inverse_dynamics_vjp(const KinematicTrees& trees, const TreeParameters<doub
                           const TreeKinematics<double>& kinematics, const VecX<double>& u,
                           const VecX<double>& a, std::span<const Vec6<double>> wrenches,
                           const VecX<double>& tau_bar, TreeDynamicsBar& bar) {
-  TreeMotion<double> motion;
+  NewtonEulerPass<double> motion;
   (void)inverse_dynamics(trees, parameters, kinematics, u, a, wrenches, motion);
   const std::size_t n = trees.links.size();
   TreeKinematicsBar kinematics_bar;

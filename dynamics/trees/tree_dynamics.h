@@ -63,7 +63,7 @@ template <typename S>
 
 /// Intermediate values of inverse dynamics, per link, about O.
 template <typename S>
-struct TreeMotion {
+struct NewtonEulerPass {
   std::vector<SpatialInertia<S>> inertia;
   std::vector<Vec6<S>> twist;         ///< V
   std::vector<Vec6<S>> acceleration;  ///< A, in a frame that falls with gravity: of the roots' parent -g
@@ -78,7 +78,7 @@ template <typename S>
 [[nodiscard]] VecX<S> inverse_dynamics(const KinematicTrees& trees, const TreeParameters<S>& parameters,
                                        const TreeKinematics<S>& kinematics, const VecX<S>& u,
                                        const VecX<S>& a, std::span<const Vec6<S>> wrenches,
-                                       TreeMotion<S>& motion) {
+                                       NewtonEulerPass<S>& motion) {
   const Vec3<S> zero(S(0), S(0), S(0));
   spatial_inertias(parameters, kinematics, motion.inertia);
   motion.twist.resize(trees.links.size());
@@ -111,7 +111,7 @@ template <typename S>
 template <typename S>
 [[nodiscard]] VecX<S> bias_forces(const KinematicTrees& trees, const TreeParameters<S>& parameters,
                                   const TreeKinematics<S>& kinematics, const VecX<S>& u,
-                                  std::span<const Vec6<S>> wrenches, TreeMotion<S>& motion) {
+                                  std::span<const Vec6<S>> wrenches, NewtonEulerPass<S>& motion) {
   return inverse_dynamics<S>(trees, parameters, kinematics, u, VecX<S>::Constant(trees.nv, S(0)), wrenches,
                              motion);
 }
@@ -133,7 +133,7 @@ template <typename S>
                                        const TreeKinematics<S>& kinematics, const VecX<S>& u,
                                        const VecX<S>& tau, std::span<const Vec6<S>> wrenches,
                                        TreeElimination<S>& elimination) {
-  TreeMotion<S> motion;
+  NewtonEulerPass<S> motion;
   VecX<S> a = tau - bias_forces(trees, parameters, kinematics, u, wrenches, motion);
   factor_mass_matrix(trees, parameters, kinematics, elimination);
   elimination.solve(trees, trees.all(), kinematics.axes, kinematics.axes, a);

@@ -5,6 +5,7 @@
 /// run on forward-mode numbers too: that is how JVPs are computed (tree_direction.h).
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,16 @@ struct TreeKinematics {
     X_WB.resize(trees.links.size());
     p_OB.resize(trees.links.size());
     if (axes.cols() != trees.nv) axes.resize(6, trees.nv);
+  }
+
+  /// Takes over what belongs to one tree.
+  void copy_tree(const Tree& part, int tree, const TreeKinematics& other) {
+    origin[at(tree)] = other.origin[at(tree)];
+    std::copy_n(other.X_WB.begin() + part.first_link, part.end_link - part.first_link,
+                X_WB.begin() + part.first_link);
+    std::copy_n(other.p_OB.begin() + part.first_link, part.end_link - part.first_link,
+                p_OB.begin() + part.first_link);
+    axes.middleCols(part.u, part.nv) = other.axes.middleCols(part.u, part.nv);
   }
 };
 

@@ -63,13 +63,19 @@ struct TreeSubstep {
 
   /// Sets all that does not depend on u, for the links in a range.
   ///
-  /// @param time  of its start, since that of the step [s]
+  /// @param time   of its start, since that of the step [s]
+  /// @param known  poses at that time, of the tree that the range is; null: they are found here
   void prepare(const KinematicTrees& trees, const Tree& part, const TreeParameters<S>& parameters,
-               const TreeState<S>& state, const TreeLoads<S>& loads, double time, double h) {
+               const TreeState<S>& state, const TreeLoads<S>& loads, double time, double h,
+               const TreeKinematics<S>* known = nullptr) {
     start.time = time;
     end.time = time + h;
-    set_origins(trees, part, parameters, state.q, start);
-    update_kinematics(trees, part, parameters, state.q, start);
+    if (known != nullptr) {
+      start.copy_tree(part, trees.links[at(part.first_link)].tree, *known);
+    } else {
+      set_origins(trees, part, parameters, state.q, start);
+      update_kinematics(trees, part, parameters, state.q, start);
+    }
     end.origin = start.origin;
     for (int i = part.first_link; i < part.end_link; ++i) {
       const LinkParameters<S>& link = parameters.links[at(i)];

@@ -1,10 +1,14 @@
-/// Steps of 2 ms of mechanisms that fall without contact, here and in MuJoCo; forward dynamics and derivatives.
+/// Steps of 2 ms of mechanisms that fall without contact, of the trees alone, of the simulator and in MuJoCo; forward
+/// dynamics and derivatives.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "dynamics/step/step_scratch.h"
+#include "dynamics/step/stepper.h"
 #include "dynamics/trees/free_tree_motion.h"
 #include "dynamics/trees/tree_dynamics.h"
 #include "tests/support/mechanisms.h"
@@ -59,6 +63,27 @@ void step_and_vjp(benchmark::State& state, const TreeCase& c) {
   }
 }
 
+/// A step of the simulator.
+void whole_step(benchmark::State& state, const TreeCase& c) {
+  const Model& model = c.mechanism.model;
+  StepConfig config;
+  config.h = k_time_step;
+  const Stepper stepper(model, config);
+  StepScratch scratch;
+  State start = state_at_rest(model.body_count());
+  start.X_WB = c.mechanism.X_WB;
+  State from = start, to;
+  int steps = 0;
+  for (auto _ : state) {
+    if (steps++ == k_steps_of_a_run) {
+      from = start;
+      steps = 0;
+    }
+    benchmark::DoNotOptimize(stepper.step(from, {}, to, scratch));
+    std::swap(from, to);
+  }
+}
+
 void forward(benchmark::State& state, const TreeCase& c) {
   TreeElimination<double> elimination;
   TreeKinematics<double> kinematics;
@@ -96,6 +121,7 @@ const bool k_registered = [] {
     const auto name = [&](const std::string& what) { return "trees/" + c.name + "/" + what; };
     benchmark::RegisterBenchmark(name("step").c_str(), step, c);
     benchmark::RegisterBenchmark(name("step_and_vjp").c_str(), step_and_vjp, c);
+    benchmark::RegisterBenchmark(name("whole_step").c_str(), whole_step, c);
     benchmark::RegisterBenchmark(name("forward_dynamics").c_str(), forward, c);
 #ifdef ABUT_HAVE_MUJOCO
     if (c.trees.link_count() <= 100) {  // its parser refuses deeper files

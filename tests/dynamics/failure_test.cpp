@@ -147,7 +147,7 @@ TEST_CASE("jumped: a body that moves or turns farther than its velocities explai
   REQUIRE(stepper.step(scene.state, {}, end, scratch).status == StepStatus::ok);
   const auto judged = [&](const State& next) {
     StepReport report;
-    judge_step(scene.model, config, stepper.detector(), config.h, MotionLag(), scene.state, next,
+    judge_step(scene.model, config, stepper.detector(), config.h, MotionLag(), scene.state, next, {},
                scratch.memory(), report);
     return report;
   };

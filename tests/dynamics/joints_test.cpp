@@ -268,8 +268,7 @@ TEST_CASE("Joints: a servo settles where its spring carries the load", "[dynamic
   const State end = run(scene, config_with_step(2e-3), 2000, [](const State&) {});
   const double q = joint_coordinate(joint_of(scene, 0), end);
   CAPTURE(q);
-  // The near-rigid compliance of rows is in series with the spring, that of the motor's with 3e-4.
-  CHECK(test::close(k * (-0.5 - q), -0.5 * k_g * 0.1 * std::cos(q), 6e-4, 0));
+  CHECK(test::close(k * (-0.5 - q), -0.5 * k_g * 0.1 * std::cos(q), 1e-8, 0));
 }
 
 TEST_CASE("Joints: bodies that a joint ties together do not touch, unless it says so",

@@ -269,7 +269,7 @@ TEST_CASE("free_tree_motion: torques that balance gravity hold an arm still", "[
   m.c.scatter(random, 1.0, 0.0);
   m.set_momentum();
   TreeKinematics<double> kinematics;
-  TreeMotion<double> motion;
+  NewtonEulerPass<double> motion;
   for (int k = 0; k < 5000; ++k) {
     tree_kinematics(m.c.trees, m.c.parameters, m.state.q, kinematics);
     m.loads.tau = bias_forces<double>(m.c.trees, m.c.parameters, kinematics, m.c.u, {}, motion);

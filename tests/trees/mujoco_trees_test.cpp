@@ -86,7 +86,7 @@ TEST_CASE("trees: poses, mass matrix and bias forces of ten mechanisms are MuJoC
     const MatX<double> ours = T.transpose() * tree_mass_matrix(c.trees, c.parameters, kinematics) * T;
     CHECK(test::close(ours, M, 0, 1e-9 * M.cwiseAbs().maxCoeff()));
 
-    TreeMotion<double> motion;
+    NewtonEulerPass<double> motion;
     const VecX<double> bias =
         T.transpose() * bias_forces<double>(c.trees, c.parameters, kinematics, c.u, {}, motion);
     const Eigen::Map<const VecX<double>> theirs(data.qfrc_bias, c.trees.nv);

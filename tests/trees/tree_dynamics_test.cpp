@@ -71,7 +71,7 @@ TEST_CASE("tree_mass_matrix: its energy is that of the links, and its rows are i
 
     TreeParameters<double> weightless = c.parameters;
     weightless.gravity.setZero();
-    TreeMotion<double> motion;
+    NewtonEulerPass<double> motion;
     const VecX<double> rest = VecX<double>::Zero(c.trees.nv);
     const VecX<double> tau = inverse_dynamics<double>(c.trees, weightless, kinematics, rest, u, {}, motion);
     CHECK(test::close(M * u, tau, 1e-11, 1e-12 * tau.norm()));
@@ -85,7 +85,7 @@ TEST_CASE("inverse_dynamics: balances the rate of the links' momenta with all wr
     const TreeInputs<double> inputs = test::random_inputs(random, c);
     TreeKinematics<double> kinematics;
     tree_kinematics(c.trees, c.parameters, c.q, kinematics);
-    TreeMotion<double> motion;
+    NewtonEulerPass<double> motion;
     const VecX<double> tau = inverse_dynamics<double>(c.trees, c.parameters, kinematics, inputs.u, inputs.a,
                                                       inputs.wrenches, motion);
     // Power at any rates x: that of d(momentum)/dt less gravity and external wrenches.
@@ -119,7 +119,7 @@ TEST_CASE("forward_dynamics: inverts inverse dynamics", "[trees][value]") {
     const TreeInputs<double> inputs = test::random_inputs(random, c);
     TreeKinematics<double> kinematics;
     tree_kinematics(c.trees, c.parameters, c.q, kinematics);
-    TreeMotion<double> motion;
+    NewtonEulerPass<double> motion;
     TreeElimination<double> elimination;
     const VecX<double> tau = inverse_dynamics<double>(c.trees, c.parameters, kinematics, inputs.u, inputs.a,
                                                       inputs.wrenches, motion);
@@ -162,7 +162,7 @@ TEST_CASE("inverse_dynamics: reverse pass agrees with Jet and differences", "[tr
         using S = typename std::decay_t<decltype(x.q)>::Scalar;
         TreeKinematics<S> kinematics;
         tree_kinematics(c.trees, x.parameters, x.q, kinematics);
-        TreeMotion<S> motion;
+        NewtonEulerPass<S> motion;
         const VecX<S> tau =
             inverse_dynamics<S>(c.trees, x.parameters, kinematics, x.u, x.a, x.wrenches, motion);
         return S(tau.dot(tau_bar.template cast<S>()));
