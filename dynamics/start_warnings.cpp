@@ -39,6 +39,18 @@ JointVelocity joint_velocity(const JointRows& rows, const JointGroup& group, con
   return {std::sqrt(sums[1]), std::sqrt(sums[0])};
 }
 
+/// How far the coordinate of a joint is beyond its limits [rad or m]; not above 0 between them.
+double beyond_limits(const JointRows& rows, const JointGroup& group) {
+  double beyond = 0.0;
+  for (int i = group.begin; i < group.end; ++i) {
+    const JointRow& row = rows.rows[at(i)];
+    if (row.law != JointLaw::stop) continue;
+    const Vec3<double> turn = row.J_B.head<3>(), way = row.J_B.tail<3>();
+    beyond = std::max(beyond, -row.error / (way.isZero(0.0) ? turn.norm() : way.norm()));
+  }
+  return beyond;
+}
+
 /// Upper bound of the speed of a body's points [m/s].
 double speed_of(const Body& body, const Vec6<double>& V_WB) {
   return V_WB.tail<3>().norm() + body.size * V_WB.head<3>().norm();
@@ -71,6 +83,8 @@ std::vector<JointStartWarning> find_joint_warnings(const Stepper& stepper, const
     if (std::isinf(joint.angular_stiffness)) add(Kind::turned, error.rotation, k_turned);
     if (std::isinf(joint.stiffness)) add(Kind::parting, velocity.linear, least_speed);
     if (std::isinf(joint.angular_stiffness)) add(Kind::turning, velocity.angular, least_speed / size);
+    add(Kind::outside, beyond_limits(rows, group),
+        joint.kind == JointKind::hinge ? k_turned : k_parted * size);
   }
   return warnings;
 }
@@ -87,6 +101,8 @@ const char* to_string(Kind kind) {
       return "parting_joint";
     case Kind::turning:
       return "turning_joint";
+    case Kind::outside:
+      return "outside_joint";
   }
   return "unknown";
 }
@@ -125,6 +141,12 @@ std::string warning_text(const Model& model, const JointStartWarning& warning) {
           "{} forbids {:.3g} rad/s of the angular velocities, which the first step takes away; try "
           "velocities that fit it",
           what, warning.value);
+    case Kind::outside:
+      return fmt::format(
+          "{} starts {:.3g} {} beyond its limit, which the first steps take back with as much speed; try a "
+          "pose "
+          "within its limits",
+          what, warning.value, joint.kind == JointKind::hinge ? "rad" : "m");
   }
   return what;
 }

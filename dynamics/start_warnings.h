@@ -14,8 +14,8 @@
 
 namespace abut {
 
-/// Given for a displacement beyond k_parted sizes of the smaller body (step_warnings.h), a rotation beyond
-/// k_turned, and velocities beyond k_forbidden times the speed of the points of the two bodies, or beyond
+/// Given for a displacement, that of a slider beyond its limit too, beyond k_parted sizes of the smaller body
+/// (step_warnings.h), a rotation beyond k_turned, and velocities beyond k_forbidden times the speed of the points of the two bodies, or beyond
 /// k_forbidden_step times what the acceleration scale makes of rest in a step: motions of a step, such as
 /// that of a pendulum that comes to rest, are no mistake in the scene.
 struct JointStartWarning {
@@ -23,7 +23,8 @@ struct JointStartWarning {
     parted,   ///< the joint's frames are apart by `value` [m]
     turned,   ///< the joint's frames are turned from each other by `value` [rad]
     parting,  ///< the frames move apart at `value` [m/s]
-    turning   ///< the frames turn away from each other at `value` [rad/s]
+    turning,  ///< the frames turn away from each other at `value` [rad/s]
+    outside   ///< the coordinate is beyond one of its limits by `value` [rad or m]
   };
   Kind kind = Kind::parted;
   int joint = -1;

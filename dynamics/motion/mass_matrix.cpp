@@ -4,7 +4,8 @@
 
 namespace abut {
 
-void MassMatrix::update(const Model& model, const State& state) {
+void MassMatrix::update(const Model& model, const State& state, const RigidGroups* groups) {
+  groups_ = groups;
   slots_.assign(model.bodies.size(), -1);
   bodies_.clear();
   mass_.clear();
@@ -20,6 +21,12 @@ void MassMatrix::update(const Model& model, const State& state) {
     const Mat3<double> R = state.X_WB[b].rotation();
     inertia_W_.push_back(R * body.inertia * R.transpose());
     inverse_inertia_W_.push_back(R * body.inertia.inverse() * R.transpose());
+  }
+  inverse_mass_.clear();
+  for (const int body : bodies_) {
+    double together = 0.0;
+    each_fixed_together(body, [&](int s) { together += mass(s); });
+    inverse_mass_.push_back(1.0 / together);
   }
 }
 

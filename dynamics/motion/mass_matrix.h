@@ -12,10 +12,18 @@
 
 namespace abut {
 
+/// Moving bodies that are fixed to each other.
+struct RigidGroups {
+  std::vector<std::vector<int>> bodies;  ///< of each group, two or more
+  std::vector<int> group_of_body;        ///< -1: it is in none
+};
+
 class MassMatrix {
  public:
   /// World inertia of every moving body at `state`. No links.
-  void update(const Model& model, const State& state);
+  ///
+  /// @param groups  must outlive it; null: there are none
+  void update(const Model& model, const State& state, const RigidGroups* groups = nullptr);
   /// The links, whole trees: for the caller to fill in.
   [[nodiscard]] LinkMotions& links() { return links_; }
   [[nodiscard]] const LinkMotions& links() const { return links_; }
@@ -31,9 +39,21 @@ class MassMatrix {
   [[nodiscard]] int body(int slot) const { return bodies_[static_cast<std::size_t>(slot)]; }
   [[nodiscard]] int slot_count() const { return static_cast<int>(bodies_.size()); }
   [[nodiscard]] int size() const { return 6 * slot_count(); }
+  /// 1/m of a body together with those that it is fixed to; 0 of one of infinite mass [1/kg]
   [[nodiscard]] double inverse_mass(int body) const {
     const int s = slot(body);
-    return s < 0 ? 0.0 : 1.0 / mass_[static_cast<std::size_t>(s)];
+    return s < 0 ? 0.0 : inverse_mass_[static_cast<std::size_t>(s)];
+  }
+  /// f(slot) of these bodies: d inverse_mass(body)/d mass of each is -inverse_mass(body)^2.
+  template <typename F>
+  void each_fixed_together(int body, const F& f) const {
+    const int group = groups_ == nullptr ? -1 : groups_->group_of_body[static_cast<std::size_t>(body)];
+    if (slot(body) < 0) return;
+    if (group < 0) {
+      f(slot(body));
+      return;
+    }
+    for (const int other : groups_->bodies[static_cast<std::size_t>(group)]) f(slot(other));
   }
   [[nodiscard]] double mass(int slot) const { return mass_[static_cast<std::size_t>(slot)]; }
   [[nodiscard]] double total_mass() const;
@@ -54,7 +74,8 @@ class MassMatrix {
 
  private:
   std::vector<int> slots_, bodies_;
-  std::vector<double> mass_;
+  std::vector<double> mass_, inverse_mass_;
+  const RigidGroups* groups_ = nullptr;
   std::vector<Mat3<double>> inertia_W_, inverse_inertia_W_;
   LinkMotions links_;
 };

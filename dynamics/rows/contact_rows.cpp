@@ -206,9 +206,11 @@ void rows_jvp(const ContactRows& rows, const MassMatrix& mass, double h, const G
     return direction.state.pose[static_cast<std::size_t>(body)];
   };
   const auto inverse_mass_dot = [&](int body) {
-    const int slot = mass.slot(body);
     const double inverse = mass.inverse_mass(body);
-    return slot < 0 ? 0.0 : -direction.mass[static_cast<std::size_t>(slot)] * inverse * inverse;
+    double dot = 0.0;
+    mass.each_fixed_together(
+        body, [&](int slot) { dot -= direction.mass[static_cast<std::size_t>(slot)] * inverse * inverse; });
+    return dot;
   };
   const auto twist_of = [](int slot, const Vec6<double>& of_fixed, const GrowableVector& of_moving) {
     return slot < 0 ? of_fixed : Vec6<double>(of_moving.segment<6>(6 * slot));

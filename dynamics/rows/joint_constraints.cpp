@@ -199,6 +199,14 @@ double inverse_mass_of(const MassMatrix& mass, int slot, const Vec6<double>& J) 
          J.tail<3>().squaredNorm() / mass.mass(slot);
 }
 
+/// Of a body, or what is fixed to each other; -1: the world.
+double inverse_mass_of(const MassMatrix& mass, int body) { return body < 0 ? 0.0 : mass.inverse_mass(body); }
+
+/// What w of a row of a tree's joint has for 1/m of each side: that of a turning motor is of a rate.
+double scale_of_inverse_mass(JointLaw law, double radius) {
+  return law == JointLaw::motor ? 1.0 / (radius * radius) : 1.0;
+}
+
 /// v_hat, R and L of a motor, and their derivatives.
 struct MotorLaw {
   double target, resistance, limit;
@@ -206,11 +214,13 @@ struct MotorLaw {
   double resistance_by_stiffness = 0, resistance_by_damping = 0;
 };
 
-/// c of a row.
-double near_rigid_of(const Joint& joint, JointLaw law, bool is_link,
+/// c of a row: 0 where something else gives.
+double near_rigid_of(const Joint& joint, const RowOf& row, bool is_link,
                      const smooth_coulomb::Settings& settings) {
-  const bool is_soft = law == JointLaw::motor && std::isfinite(joint.motor.damping);
-  return is_link && is_soft ? 0.0 : settings.near_rigid;
+  const bool is_soft = row.law == JointLaw::motor  ? is_link && std::isfinite(joint.motor.damping)
+                       : row.law == JointLaw::hold ? compliance_of(joint, row.error) > 0.0
+                                                   : false;
+  return is_soft ? 0.0 : settings.near_rigid;
 }
 
 /// @param near_rigid  c w
@@ -276,15 +286,14 @@ void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, doub
 
 void set_law(const Joint& joint, bool is_link, const RowOf& kind, const JointSettings& settings,
              JointRow& row) {
-  const double h = settings.law.h, tau = dissipation_time_of(joint, settings);
+  const double h = settings.law.h, tau = dissipation_time_of(joint, settings),
+               near_rigid = near_rigid_of(joint, kind, is_link, settings.law) * row.inverse_mass;
   switch (kind.law) {
     case JointLaw::hold:
       row.target = -row.error / (h + tau);
-      row.resistance = smooth_coulomb::normal_resistance(row.inverse_mass, compliance_of(joint, kind.error),
-                                                         tau, settings.law);
+      row.resistance = compliance_of(joint, kind.error) / (h * (h + tau)) + near_rigid;
       break;
     case JointLaw::motor: {
-      const double near_rigid = near_rigid_of(joint, kind.law, is_link, settings.law) * row.inverse_mass;
       const MotorLaw m = motor_law(joint.motor, row.error, near_rigid, settings.law);
       row.target = m.target;
       row.resistance = m.resistance;
@@ -333,7 +342,12 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
           row.drift += row.J_B.dot(fixed_twist(model, state, settings.law.h, joint.body_B));
         group.does_work |= kind.law == JointLaw::motor || row.drift != 0.0 ||
                            (kind.law == JointLaw::hold && compliance_of(joint, kind.error) > 0.0);
-        sum += inverse_mass_of(mass, group.slot_A, row.J_A) + inverse_mass_of(mass, group.slot_B, row.J_B);
+        if (group.is_link) {
+          sum += (inverse_mass_of(mass, joint.body_A) + inverse_mass_of(mass, joint.body_B)) *
+                 scale_of_inverse_mass(kind.law, radius);
+        } else {
+          sum += inverse_mass_of(mass, group.slot_A, row.J_A) + inverse_mass_of(mass, group.slot_B, row.J_B);
+        }
       }
       for (int i = begin; i < end; ++i) {
         JointRow& row = out.rows[at(group.begin + i)];
@@ -362,7 +376,7 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
       double resistance_bar = 0.0;
       for (int i = begin; i < end; ++i) resistance_bar += bars[at(group.begin + i)].resistance;
       // By w of each row, all of which share their mean.
-      const double near_rigid = near_rigid_of(joint, list.rows[at(begin)].law, group.is_link, settings.law),
+      const double near_rigid = near_rigid_of(joint, list.rows[at(begin)], group.is_link, settings.law),
                    w_bar = resistance_bar * near_rigid / (end - begin);
       for (int i = begin; i < end; ++i) {
         const RowOf& kind = list.rows[at(i)];
@@ -404,7 +418,11 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
 
         // The inverse mass, and the drift.
         const auto add_body = [&](int slot, int body, const Vec6<double>& J, Vec6<double>& J_bar) {
-          if (slot >= 0) {
+          if (slot >= 0 && group.is_link) {
+            const double inverse = mass.inverse_mass(body), scale = scale_of_inverse_mass(kind.law, radius);
+            mass.each_fixed_together(
+                body, [&](int other) { gradient.mass[at(other)] -= w_bar * scale * inverse * inverse; });
+          } else if (slot >= 0) {
             const Vec3<double> y = mass.inverse_inertia_W(slot) * J.head<3>(), f = J.tail<3>();
             const double m = mass.mass(slot);
             J_bar += 2.0 * w_bar * stack<double>(y, f / m);

@@ -160,7 +160,9 @@ class ImpactPhases::Vjp {
         if (bars[i].inverse_mass == 0.0) continue;
         for (const int body : {rows.rows[i].body_A, rows.rows[i].body_B}) {
           const double inverse = start_.mass.inverse_mass(body);
-          model.bodies[at(body)].mass -= bars[i].inverse_mass * inverse * inverse;
+          start_.mass.each_fixed_together(body, [&](int slot) {
+            model.bodies[at(start_.mass.body(slot))].mass -= bars[i].inverse_mass * inverse * inverse;
+          });
         }
       }
     }

@@ -47,7 +47,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
     return;
   }
   SolvedSubstep& solved = at.own.solved;
-  solved.mass.update(model, state);
+  solved.mass.update(model, state, trees_ ? &trees_->rigid_groups() : nullptr);
   ContactManifold& manifold = scratch.manifold;
   detector_->linearize(state.X_WB, record.features, contacts, what_for);
   manifold.pairs.clear();
@@ -170,7 +170,10 @@ void Stepper::substep_vjp(const State& state, const Control& control, const Stat
     const ContactRow& row = solved.rows.rows[i];
     for (const int body : {row.body_A, row.body_B}) {
       const double inverse = solved.mass.inverse_mass(body);
-      model_bar.bodies[static_cast<std::size_t>(body)].mass -= bar.rows[i].inverse_mass * inverse * inverse;
+      solved.mass.each_fixed_together(body, [&](int slot) {
+        model_bar.bodies[static_cast<std::size_t>(solved.mass.body(slot))].mass -=
+            bar.rows[i].inverse_mass * inverse * inverse;
+      });
     }
   }
   for (std::size_t p = 0; mask.materials && p < solved.rows.pairs.size(); ++p) {
@@ -252,6 +255,11 @@ void Stepper::count_kinks(const State& state, const SubstepRecord& record, StepM
     }
   }
   if (solved.has_impacts) count_kinks_of_phases(state, record, scratch, kinks);
+  const int divided = trees_ ? trees_->near_division(solved.trees, record.h) : -1;
+  if (divided < 0) return;
+  ++kinks.contacts;
+  ++kinks.near_kink;
+  ++scratch.vjp.kinks_of_body[static_cast<std::size_t>(divided)];
 }
 
 void Stepper::count_kinks_of_phases(const State& state, const SubstepRecord& record, StepMemory& scratch,

@@ -228,7 +228,7 @@ StepReport Stepper::substep(const State& given, const Control& control, double h
   }
   SolvedSubstep& solved = scratch.solved;
   const State& state = close_joints(given, h, solved.trees, scratch);
-  solved.mass.update(model, state);
+  solved.mass.update(model, state, trees_ ? &trees_->rigid_groups() : nullptr);
   const bool records = record && tape == Tape::full;
   free_motion(state, control, h, records, solved, scratch);
   set_margins(state, h, scratch);

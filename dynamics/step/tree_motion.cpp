@@ -17,6 +17,18 @@ TreeMotion::TreeMotion(const Model& model)
   for (const Link& link : trees_.links) {
     if (link.joint >= 0) is_link_[at(link.joint)] = 1;
   }
+  rigid_groups_.group_of_body.assign(model.bodies.size(), -1);
+  for (const Link& link : trees_.links) {
+    if (link.kind != LinkKind::fixed || link.parent < 0) continue;
+    const int parent = trees_.links[at(link.parent)].body;
+    int& group = rigid_groups_.group_of_body[at(parent)];
+    if (group < 0) {
+      group = static_cast<int>(rigid_groups_.bodies.size());
+      rigid_groups_.bodies.push_back({parent});
+    }
+    rigid_groups_.group_of_body[at(link.body)] = group;
+    rigid_groups_.bodies[at(group)].push_back(link.body);
+  }
 }
 
 void TreeMotion::close_joints(const State& state, double h, TreeStep& step, State& closed) const {
@@ -185,6 +197,33 @@ void TreeMotion::add_reactions(const MassMatrix& mass, const TreeStep& step, con
     const int parent = trees_.links[i].parent;
     if (parent >= 0) sums[at(parent)] += sums[i];
   }
+}
+
+int TreeMotion::near_division(const TreeStep& step, double h) const {
+  constexpr double k_near = 0.01;
+  std::vector<Vec3<double>> turn(trees_.links.size());
+  for (const TreeMotionRecord* record : {&step.record, &step.end_record}) {
+    for (const TreeMotionRecord::Substep& part : record->substeps) {
+      const Tree& tree = trees_.trees[at(part.tree)];
+      for (int i = tree.first_link; i < tree.end_link; ++i) {
+        const Link& link = trees_.links[at(i)];
+        turn[at(i)] = link.parent < 0 ? Vec3<double>(Vec3<double>::Zero()) : turn[at(link.parent)];
+        for (int k = 0; k < link.nv; ++k) {
+          const Vec3<double> axis = step.kinematics.axes.col(link.u + k).head<3>();
+          turn[at(i)] += part.h * part.u[link.u - tree.u + k] * axis;
+        }
+        double share = turn[at(i)].norm() / k_largest_link_turn;
+        if (link.kind == LinkKind::hinge || link.kind == LinkKind::ball) {
+          const double of_joint = part.h * part.u.segment(link.u - tree.u, link.nv).norm();
+          share = std::max(share, of_joint / k_largest_joint_turn);
+        }
+        // One more and it is divided; twice as much, and it was the half of one that just was.
+        if (share > 1.0 - k_near || (part.h < h && 2.0 * share > 1.0 && 2.0 * share < 1.0 + k_near))
+          return link.body;
+      }
+    }
+  }
+  return -1;
 }
 
 TreePath TreeMotion::path_of(const TreeStep& step, std::size_t i, double h, const VecX<double>& rates,

@@ -83,6 +83,8 @@ class TreeMotion {
   [[nodiscard]] const KinematicTrees& trees() const { return trees_; }
   /// Per joint of the model, whether a tree holds it.
   [[nodiscard]] std::span<const char> is_link() const { return is_link_; }
+  /// Links that fixed joints hold together.
+  [[nodiscard]] const RigidGroups& rigid_groups() const { return rigid_groups_; }
 
   /// Begins a step of h seconds: `closed` is the state with all joints closed, as are those of trees.
   void close_joints(const State& state, double h, TreeStep& step, State& closed) const;
@@ -146,6 +148,10 @@ class TreeMotion {
                    const FreeMotionDirection& direction, const FreeMotionTangent& tangent,
                    const EndMotionBar& end_dot, TreeMotionMemory& memory, StateTangent& next_dot) const;
 
+  /// The body of a link whose turn in a step, of which both motions were recorded, is within 1 % of where the step is
+  /// divided (trees/free_tree_motion.h): its motion jumps there. -1: there is none.
+  [[nodiscard]] int near_division(const TreeStep& step, double h) const;
+
   /// How far the way of a body may be from that of the twists that a solve leaves, [rotation; translation] per
   /// moving body, 0 of those that are no links: what joints take back, and what arcs differ from chords. Into memory.slack.
   void find_slack(const MassMatrix& mass, const EndMotion& end, double h, const TreeStep& step,
@@ -166,6 +172,7 @@ class TreeMotion {
   const Model* model_;
   KinematicTrees trees_;
   std::vector<char> is_link_;  ///< per joint
+  RigidGroups rigid_groups_;
 };
 
 }  // namespace abut

@@ -14,7 +14,7 @@ class RunWarning:
 
     kind: str
     """Of the initial state: "overlap", "parted_joint", "turned_joint", "parting_joint",
-    "turning_joint". Of steps: "heavy_on_light", "long_step", "parted_joint", "left_out",
+    "turning_joint", "outside_joint". Of steps: "heavy_on_light", "long_step", "parted_joint", "left_out",
     "rounding", "lost_restitution"."""
     world: int
     """Index of the world."""

@@ -157,6 +157,22 @@ TEST_CASE("start warnings: bodies on a carriage that moves are given its velocit
   CHECK(joint_warnings(scene)[0].value == Approx(2.0));
 }
 
+TEST_CASE("start warnings: a joint beyond its limits", "[dynamics][value]") {
+  TestScene scene = hinged_rod();
+  Joint& joint = scene.model.joints[0];
+  joint.lower = -0.3;
+  joint.upper = 0.2;
+  CHECK(joint_warnings(scene).empty());
+  for (const bool is_lower : {true, false}) {
+    (is_lower ? joint.lower : joint.upper) = is_lower ? 0.05 : -0.06;
+    (is_lower ? joint.upper : joint.lower) = is_lower ? 0.2 : -0.3;
+    const auto warnings = joint_warnings(scene);
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].kind == JointStartWarning::Kind::outside);
+    CHECK(warnings[0].value == Approx(is_lower ? 0.05 : 0.06));
+  }
+}
+
 TEST_CASE("start warnings: overlaps come first, a line each", "[dynamics][value]") {
   TestScene scene = hinged_rod();
   scene.add(sphere_of_mass(0.1, 1.0), pose_at({0.3, 0.0, 0.1}));

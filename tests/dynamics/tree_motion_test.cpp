@@ -263,3 +263,27 @@ TEST_CASE("tree motion: adjoint, JVP and differences agree, with gaps at the sta
     if (!fd.disagrees_with_itself) CHECK(std::abs(backward - fd.value) <= 1e-6 * scale);
   }
 }
+
+TEST_CASE("tree motion: gradients next to where a step is divided are counted as near a kink",
+          "[dynamics][property]") {
+  for (const double spin : {10.0, 19.9, 20.1, 30.0}) {
+    TestScene scene;
+    scene.model.gravity.setZero();
+    scene.add(test::box_of_mass({0.5, 0.02, 0.02}, 1.0), test::pose_at({0.5, 0, 0}),
+              stack<double>(Vec3<double>(0, spin, 0), Vec3<double>(0, 0, -0.5 * spin)));
+    Joint hinge;
+    hinge.kind = JointKind::hinge;
+    hinge.body_B = 0;
+    hinge.X_AJ = along_y({0, 0, 0});
+    hinge.X_BJ = along_y({-0.5, 0, 0});
+    scene.model.joints.push_back(hinge);
+    const Stepper stepper(scene.model, config_with_step(0.01));
+    const Trajectory trajectory = rollout(stepper, scene.state, 5);
+    REQUIRE(trajectory.ok());
+    const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
+      if (k == 5) bar.pose[0][4] = 1.0;
+    });
+    CAPTURE(spin, gradient.health.contacts_near_kink);
+    CHECK((gradient.health.contacts_near_kink > 0) == (spin > 19.0 && spin < 21.0));
+  }
+}
