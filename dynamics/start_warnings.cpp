@@ -39,7 +39,7 @@ JointVelocity joint_velocity(const JointRows& rows, const JointGroup& group, con
   return {std::sqrt(sums[1]), std::sqrt(sums[0])};
 }
 
-/// How far the coordinate of a joint is beyond its limits [rad or m]; not above 0 between them.
+/// Distance of the coordinate of a joint from its limits where it is beyond one [rad or m], else 0.
 double beyond_limits(const JointRows& rows, const JointGroup& group) {
   double beyond = 0.0;
   for (int i = group.begin; i < group.end; ++i) {
@@ -143,9 +143,9 @@ std::string warning_text(const Model& model, const JointStartWarning& warning) {
           what, warning.value);
     case Kind::outside:
       return fmt::format(
-          "{} starts {:.3g} {} beyond its limit, which the first steps take back with as much speed; try a "
-          "pose "
-          "within its limits",
+          "{} starts {:.3g} {} beyond its limit, and leaves it with the speed at which the first steps undo "
+          "that; "
+          "try a pose within its limits",
           what, warning.value, joint.kind == JointKind::hinge ? "rad" : "m");
   }
   return what;

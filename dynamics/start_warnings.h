@@ -15,9 +15,9 @@
 namespace abut {
 
 /// Given for a displacement, that of a slider beyond its limit too, beyond k_parted sizes of the smaller body
-/// (step_warnings.h), a rotation beyond k_turned, and velocities beyond k_forbidden times the speed of the points of the two bodies, or beyond
-/// k_forbidden_step times what the acceleration scale makes of rest in a step: motions of a step, such as
-/// that of a pendulum that comes to rest, are no mistake in the scene.
+/// (step_warnings.h), a rotation beyond k_turned, and velocities beyond k_forbidden times the speed of the points
+/// of the two bodies, or beyond k_forbidden_step times what the acceleration scale makes of rest in a step:
+/// motions of a step, such as that of a pendulum that comes to rest, are no mistake in the scene.
 struct JointStartWarning {
   enum class Kind {
     parted,   ///< the joint's frames are apart by `value` [m]

@@ -49,7 +49,9 @@ void solve_lower_transposed(const Mat6<double>& L, Segment& x, int n = 6) {
 
 }  // namespace
 
-void BlockCholesky::reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links) {
+void BlockCholesky::reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links,
+                          bool multiplies) {
+  multiplies_ = multiplies;
   pattern_.update(blocks, couplings, links);
   diagonal_.assign(at(blocks), Mat6<double>::Zero());
   lower_.assign(pattern_.off_diagonal_blocks(), Mat6<double>::Zero());
@@ -59,7 +61,7 @@ void BlockCholesky::reset(int blocks, std::span<const Coupling> couplings, const
 
 bool BlockCholesky::factorize() {
   const RowKernels& kernels = chosen_kernels<RowKernels>();
-  if (pattern_.has_links()) {
+  if (multiplies_ && pattern_.has_links()) {
     whole_diagonal_ = diagonal_;
     whole_lower_ = lower_;
   }

@@ -18,7 +18,10 @@ namespace abut {
 class BlockCholesky {
  public:
   /// The zero matrix with room for the couplings.
-  void reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links = {});
+  ///
+  /// @param multiplies  whether multiply() is wanted
+  void reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links = {},
+             bool multiplies = false);
 
   /// Only the lower triangle counts.
   [[nodiscard]] Mat6<double>& diagonal(int block) { return diagonal_[pattern_.position(block)]; }
@@ -41,7 +44,7 @@ class BlockCholesky {
   void solve_in_place(GrowableVector& x) const;
   /// sqrt(x' matrix^-1 x), after factorize(). Overwrites x.
   [[nodiscard]] double inverse_norm_in_place(GrowableVector& x) const;
-  /// out = H x, after factorize() with links.
+  /// out = H x, after factorize() with links, if reset() asked for it.
   void multiply(const GrowableVector& x, GrowableVector& out) const;
   // It is symmetric.
   void solve_transposed_in_place(GrowableVector& x) const { solve_in_place(x); }
@@ -64,6 +67,7 @@ class BlockCholesky {
 
   BlockPattern pattern_;
   std::vector<Mat6<double>> diagonal_, lower_;
+  bool multiplies_ = false;
   std::vector<Mat6<double>> whole_diagonal_, whole_lower_;  // H, of links
   std::vector<LinkMotion::Axes> columns_;                   // C of a link's column
 };

@@ -9,7 +9,9 @@
 
 namespace abut {
 
-void BlockLu::reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links) {
+void BlockLu::reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links,
+                    bool multiplies) {
+  multiplies_ = multiplies;
   pattern_.update(blocks, couplings, links);
   diagonal_.assign(at(blocks), Pivot());
   lower_.assign(pattern_.off_diagonal_blocks(), Mat6<double>::Zero());
@@ -86,7 +88,8 @@ void BlockLu::solve_from_right(const Pivot& pivot, Block& block) {
 
 bool BlockLu::factorize() {
   const RowKernels& kernels = chosen_kernels<RowKernels>();
-  if (pattern_.has_links()) {
+  if (multiplies_ && pattern_.has_links()) {
+    whole_diagonal_.clear();
     for (const Pivot& pivot : diagonal_) whole_diagonal_.push_back(pivot.lu);
     whole_lower_ = lower_;
     whole_upper_transposed_ = upper_transposed_;

@@ -17,7 +17,10 @@ namespace abut {
 class BlockLu {
  public:
   /// The zero matrix with room for the couplings.
-  void reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links = {});
+  ///
+  /// @param multiplies  whether multiply() and multiply_transposed() are wanted
+  void reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links = {},
+             bool multiplies = false);
 
   [[nodiscard]] Mat6<double>& diagonal(int block) { return diagonal_[pattern_.position(block)].lu; }
 
@@ -38,7 +41,7 @@ class BlockLu {
   /// x = A^-1 x and x = A^-T x, after factorize().
   void solve_in_place(GrowableVector& x) const;
   void solve_transposed_in_place(GrowableVector& x) const;
-  /// out = A x and out = A' x, after factorize() with links.
+  /// out = A x and out = A' x, after factorize() with links, if reset() asked for it.
   void multiply(const GrowableVector& x, GrowableVector& out) const;
   void multiply_transposed(const GrowableVector& x, GrowableVector& out) const;
 
@@ -71,6 +74,7 @@ class BlockLu {
   BlockPattern pattern_;
   std::vector<Pivot> diagonal_;
   std::vector<Mat6<double>> lower_, upper_transposed_;
+  bool multiplies_ = false;
   std::vector<Mat6<double>> whole_diagonal_, whole_lower_, whole_upper_transposed_;  // A, of links
   std::vector<LinkMotion::Axes> left_, right_;  // C and R of a link's column
   int determinant_sign_ = 1;

@@ -1,7 +1,7 @@
-/// How a link of a kinematic tree moves with its parent, among the moving bodies of a step:
+/// Motion of a link of a kinematic tree with its parent, among the moving bodies of a step:
 ///     V = X V_parent + S d,    X V_parent = [w; v + w x r],
 /// with twists [w; v] in W about the centres of mass, the axes S of its joint and the joint's rates d. Velocities of
-/// all links that their joints allow are v_0 + J d, for any v_0 of them; J is never formed.
+/// all links that their joints allow are v_0 + J d, for any v_0 of them; block factorizations never form J.
 ///
 /// With F the sum of what acts on a link, joints apart, joints answer by the reaction -F summed over its subtree:
 /// motions J d are those that F does work on.
@@ -25,8 +25,7 @@ struct LinkMotion {
   int rates = 0;            ///< number of columns of S that count; the others are 0
   bool slides = false;      ///< its joint is a slider
   bool base_moves = false;  ///< its parent is of infinite mass and moves
-  Vec3<double> r{0, 0,
-                 0};  ///< from the parent's centre of mass to its own [m]; 0 if that is of infinite mass
+  Vec3<double> r{0, 0, 0};  ///< from the parent's centre of mass to its own [m], if that moves
   Axes S = Axes::Zero();
 
   /// X V_parent.
@@ -74,7 +73,7 @@ using LinkMotions = std::vector<LinkMotion>;
 /// v <- reference + J d, with the rates d of v - reference.
 void allow(const LinkMotions& links, const GrowableVector& reference, GrowableVector& v);
 
-/// Adds the gradient of g . (J d) with J d = change held by its rates: the way back to J.
+/// VJP of change = J d by J, d fixed: adds scale times the gradient of g . (J d).
 void motion_vjp(const LinkMotions& links, const GrowableVector& g, const GrowableVector& change, double scale,
                 std::span<LinkMotionBar> bars);
 

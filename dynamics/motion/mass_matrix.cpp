@@ -23,10 +23,12 @@ void MassMatrix::update(const Model& model, const State& state, const RigidGroup
     inverse_inertia_W_.push_back(R * body.inertia.inverse() * R.transpose());
   }
   inverse_mass_.clear();
-  for (const int body : bodies_) {
+  for (const double m : mass_) inverse_mass_.push_back(1.0 / m);
+  if (groups == nullptr) return;
+  for (const std::vector<int>& group : groups->bodies) {
     double together = 0.0;
-    each_fixed_together(body, [&](int s) { together += mass(s); });
-    inverse_mass_.push_back(1.0 / together);
+    for (const int body : group) together += mass(slot(body));
+    for (const int body : group) inverse_mass_[static_cast<std::size_t>(slot(body))] = 1.0 / together;
   }
 }
 

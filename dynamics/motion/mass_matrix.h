@@ -22,7 +22,7 @@ class MassMatrix {
  public:
   /// World inertia of every moving body at `state`. No links.
   ///
-  /// @param groups  must outlive it; null: there are none
+  /// @param groups  must outlive it and its copies; null: there are none
   void update(const Model& model, const State& state, const RigidGroups* groups = nullptr);
   /// The links, whole trees: for the caller to fill in.
   [[nodiscard]] LinkMotions& links() { return links_; }
@@ -44,11 +44,11 @@ class MassMatrix {
     const int s = slot(body);
     return s < 0 ? 0.0 : inverse_mass_[static_cast<std::size_t>(s)];
   }
-  /// f(slot) of these bodies: d inverse_mass(body)/d mass of each is -inverse_mass(body)^2.
+  /// Calls f(slot) for a moving body and those fixed to it.
   template <typename F>
   void each_fixed_together(int body, const F& f) const {
-    const int group = groups_ == nullptr ? -1 : groups_->group_of_body[static_cast<std::size_t>(body)];
     if (slot(body) < 0) return;
+    const int group = groups_ == nullptr ? -1 : groups_->group_of_body[static_cast<std::size_t>(body)];
     if (group < 0) {
       f(slot(body));
       return;

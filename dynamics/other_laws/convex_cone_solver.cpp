@@ -22,7 +22,9 @@ struct ConeMemory final : SolverMemory {
 struct ConeLinearization final : SolutionLinearization {
   BlockCholesky hessian;
   GrowableVector reaction;  ///< see MomentumBalance::keep_reaction()
-  [[nodiscard]] std::size_t bytes() const override { return hessian.bytes(); }
+  [[nodiscard]] std::size_t bytes() const override {
+    return hessian.bytes() + sizeof(double) * static_cast<std::size_t>(reaction.size());
+  }
 };
 
 }  // namespace
@@ -102,7 +104,7 @@ bool ConvexConeSolver::linearize(const ContactProblem& problem, const ContactSol
   MomentumBalance balance(problem, law.drake, speed_scale_, memory.rows, memory.newton);
   balance.evaluate(solution.velocity, RowLaw::cone);
   balance.keep_reaction(at.reaction);
-  return balance.factorize(solution.velocity, RowLaw::cone, at.hessian);
+  return balance.factorize(solution.velocity, RowLaw::cone, at.hessian, true);
 }
 
 void ConvexConeSolver::vjp(const ContactProblem& problem, const ContactSolution& solution,

@@ -39,7 +39,9 @@ bool has_joints(const ContactProblem& problem) {
 struct PenaltyLinearization final : SolutionLinearization {
   BlockCholesky hessian;
   GrowableVector reaction;  ///< see MomentumBalance::keep_reaction()
-  [[nodiscard]] std::size_t bytes() const override { return hessian.bytes(); }
+  [[nodiscard]] std::size_t bytes() const override {
+    return hessian.bytes() + sizeof(double) * static_cast<std::size_t>(reaction.size());
+  }
 };
 
 /// out = sums of numbers of rows over the contacts of each moving body.
@@ -230,7 +232,7 @@ bool PenaltySolver::linearize(const ContactProblem& problem, const ContactSoluti
   MomentumBalance balance(joints, k_no_contact_settings, speed_scale_, memory.no_rows, memory.newton);
   balance.evaluate(solution.velocity, RowLaw::frictionless);
   balance.keep_reaction(at.reaction);
-  return balance.factorize(solution.velocity, RowLaw::frictionless, at.hessian);
+  return balance.factorize(solution.velocity, RowLaw::frictionless, at.hessian, true);
 }
 
 void PenaltySolver::vjp(const ContactProblem& problem, const ContactSolution& solution,

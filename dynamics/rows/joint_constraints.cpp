@@ -214,13 +214,14 @@ struct MotorLaw {
   double resistance_by_stiffness = 0, resistance_by_damping = 0;
 };
 
-/// c of a row: 0 where something else gives.
+/// c of a row: next to nothing where something else gives, so that R > 0 however stiff that is.
 double near_rigid_of(const Joint& joint, const RowOf& row, bool is_link,
                      const smooth_coulomb::Settings& settings) {
   const bool is_soft = row.law == JointLaw::motor  ? is_link && std::isfinite(joint.motor.damping)
                        : row.law == JointLaw::hold ? compliance_of(joint, row.error) > 0.0
                                                    : false;
-  return is_soft ? 0.0 : settings.near_rigid;
+  constexpr double k_next_to_nothing = 1e-6;
+  return (is_soft ? k_next_to_nothing : 1.0) * settings.near_rigid;
 }
 
 /// @param near_rigid  c w

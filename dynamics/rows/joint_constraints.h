@@ -10,14 +10,14 @@
 ///            speed   v_hat = target,                    R = 1/(h d) + c w
 ///     stop   the normal impulse of smooth_coulomb.h, the way to the end of the travel being the distance
 ///
-/// with c = beta^2/(4 pi^2), as contacts have it: near-rigid, and 0 where a finite stiffness gives. w is the mean over
+/// with c = beta^2/(4 pi^2), as contacts have it: near-rigid, and 1e-6 of that where a finite stiffness gives. w is the mean over
 /// the rows that belong together (three of a point, two or three of a rotation), so that it does not depend on the
 /// choice of axes.
 ///
-/// Joints of trees hold by themselves (motion/link_motion.h): they have rows of motors and stops alone. What these move is
-/// the tree, not the two bodies by themselves: their w is 1/m_A + 1/m_B of what is fixed to each other, over the square
-/// of half the size of the smaller body where it is that of a rate [1/(kg m^2)], and c = 0 for motors whose damping
-/// is finite.
+/// Joints of trees hold by themselves (motion/link_motion.h): they have rows of motors and stops alone. What
+/// these move is the tree, not the two bodies by themselves: their w is 1/m_A + 1/m_B of what is fixed to each
+/// other, over the square of half the size of the smaller body where it is that of a rate [1/(kg m^2)]. Of their
+/// motors c is 1e-6 of that, too, unless the damping is infinite.
 ///
 /// The impulses of a point act on both bodies at the origin of JB, and rows turn with JA: momentum and
 /// angular momentum of two free bodies are exact.

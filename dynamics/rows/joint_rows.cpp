@@ -119,10 +119,12 @@ void JointRows::impulses(const GrowableVector& v, std::vector<double>& impulses)
 }
 
 void JointRows::set_borne(const GrowableVector& v) {
-  for (JointRow& row : rows) row.borne = 0.0;
-  std::vector<double> borne;
-  impulses(v, borne);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].borne = borne[i];
+  for (const JointGroup& group : groups) {
+    for (int i = group.begin; i < group.end; ++i) {
+      JointRow& row = rows[at(i)];
+      row.borne = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value;
+    }
+  }
 }
 
 void JointRows::borne_vjp(const GrowableVector& v, std::span<JointRowBar> bars, GrowableVector& v_bar) const {

@@ -84,9 +84,9 @@ class JointRows {
   void add_line(const GrowableVector& v, const GrowableVector& dv, double a, double& slope,
                 double& curvature) const;
 
-  /// What each row bears at v has acted before.
+  /// Counts the impulse that each row has at v as one that has acted before.
   void set_borne(const GrowableVector& v);
-  /// The way back of set_borne(): adds to dL/d(rows) and dL/dv.
+  /// VJP of set_borne(): adds to dL/d(rows) and dL/dv.
   void borne_vjp(const GrowableVector& v, std::span<JointRowBar> bars, GrowableVector& v_bar) const;
 
   /// The impulse that acts of each row at v [N s or N m s]; that of a stop pushes away from it.

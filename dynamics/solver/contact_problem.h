@@ -12,8 +12,8 @@
 
 namespace abut {
 
-/// Velocities are those of the moving bodies, [w; v] each. Those of links of trees, which `mass` knows, are v* + J d: such
-/// that their joints allow. v_start need not be one of them.
+/// Velocities are those of the moving bodies, [w; v] each. Those of links of trees, which `mass` knows, are
+/// v* + J d: such that their joints allow. v_start need not be one of them.
 struct ContactProblem {
   const MassMatrix& mass;
   const ContactRows& rows;
@@ -88,10 +88,10 @@ struct ContactProblemDot {
   void set_balance(const ContactProblem& problem, const GrowableVector& v, GrowableVector& out) const;
 };
 
-/// The velocities a search starts from: v_start, or of links the nearest to it that their joints allow.
+/// The velocities a search starts from: v_start, or of links v* + J d with the joint rates d of v_start - v*.
 void set_start(const ContactProblem& problem, GrowableVector& v);
 
-/// What an implicit derivative takes from all but contacts, given w = (dF/dv)^-T v_bar: from masses, v* and rows of
+/// Part of an implicit derivative that all but contacts contribute, given w = (dF/dv)^-T v_bar: from masses, v* and rows of
 /// joints. `momentum` is memory.
 void balance_vjp(const ContactProblem& problem, const GrowableVector& w, const GrowableVector& v,
                  GrowableVector& momentum, ContactProblemBar& bar);

@@ -1,6 +1,6 @@
 /// Bodies that contacts and joints tie together, directly or through others, form an island, whole trees with any
-/// of their links; every island is a contact problem of its own. Cost is linear in the number of islands, and what happens in one does not
-/// depend on any other, not even in the last bit.
+/// of their links; every island is a contact problem of its own. Cost is linear in the number of islands, and
+/// what happens in one does not depend on any other, not even in the last bit.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 namespace abut {
 
 /// out = the blocks of v that belong to trees, 0 elsewhere.
-inline void set_of_trees(const LinkMotions& links, const GrowableVector& v, GrowableVector& out) {
+inline void restrict_to_trees(const LinkMotions& links, const GrowableVector& v, GrowableVector& out) {
   out.setZero(v.size());
   for (const LinkMotion& link : links) {
     for (const int slot : {link.parent, link.slot}) {
@@ -21,7 +21,7 @@ inline void set_of_trees(const LinkMotions& links, const GrowableVector& v, Grow
 
 /// From v_bar to w = J (J^T H J)^-T J^T v_bar, in place. Adds what links and, beyond M w, v* take.
 ///
-/// @param factor    of J^T H J, BlockLu say
+/// @param factor    of J^T H J, e.g. BlockLu
 /// @param reaction  F at the solution v
 template <typename Factor>
 void solve_vjp(const ContactProblem& problem, const Factor& factor, const GrowableVector& reaction,
@@ -36,7 +36,7 @@ void solve_vjp(const ContactProblem& problem, const Factor& factor, const Growab
   GrowableVector g, by_trees;
   factor.multiply_transposed(w, g);
   g = v_bar - g;  // J^T g = 0
-  set_of_trees(links, g, by_trees);
+  restrict_to_trees(links, g, by_trees);
   bar.v_free += by_trees;
   motion_vjp(links, by_trees, v - problem.v_free, 1.0, bar.links);
   motion_vjp(links, reaction, w, -1.0, bar.links);
@@ -52,7 +52,7 @@ void solve_jvp(const ContactProblem& problem, const Factor& factor, const Growab
     return;
   }
   GrowableVector e, of_motion, He;
-  set_of_trees(links, dot.v_free, e);
+  restrict_to_trees(links, dot.v_free, e);
   motion_jvp(links, dot.links, v - problem.v_free, of_motion);
   e += of_motion;
   factor.multiply(e, He);

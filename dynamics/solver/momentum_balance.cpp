@@ -65,7 +65,8 @@ void MomentumBalance::find_blocks(const BlockPair& pair, RowLaw law, const Vec6<
 
 /// M and the diagonal blocks of pairs; add_pair(k, BA, AB) adds the blocks of the k-th coupling.
 template <typename Matrix, typename AddPair>
-void MomentumBalance::assemble(const GrowableVector& v, RowLaw law, Matrix& matrix, const AddPair& add_pair) {
+void MomentumBalance::assemble(const GrowableVector& v, RowLaw law, bool multiplies, Matrix& matrix,
+                               const AddPair& add_pair) {
   const MassMatrix& mass = problem_.mass;
   memory_.couplings.clear();
   for (const BlockPair& pair : rows_.pairs) {
@@ -74,7 +75,7 @@ void MomentumBalance::assemble(const GrowableVector& v, RowLaw law, Matrix& matr
   for (const JointGroup& group : problem_.joints.groups) {
     if (group.both_move()) memory_.couplings.push_back({group.slot_A, group.slot_B});
   }
-  matrix.reset(mass.slot_count(), memory_.couplings, mass.links());
+  matrix.reset(mass.slot_count(), memory_.couplings, mass.links(), multiplies);
   for (int s = 0; s < mass.slot_count(); ++s) matrix.diagonal(s) = mass.block(s);
   std::size_t coupling = 0;
   PairBlocks blocks;
@@ -132,14 +133,14 @@ double MomentumBalance::rounding(const GrowableVector& v, RowLaw law) {
   return k_unit_roundoff * mass.inverse_norm(sizes) / momentum_scale_;
 }
 
-bool MomentumBalance::factorize(const GrowableVector& v, RowLaw law, BlockCholesky& H) {
-  assemble(v, law, H,
+bool MomentumBalance::factorize(const GrowableVector& v, RowLaw law, BlockCholesky& H, bool multiplies) {
+  assemble(v, law, multiplies, H,
            [&](std::size_t k, const Mat6<double>& BA, const Mat6<double>&) { H.add_coupling(k, BA); });
   return H.factorize();
 }
 
-bool MomentumBalance::factorize_coupled(const GrowableVector& v, BlockLu& A) {
-  assemble(v, RowLaw::coupled, A,
+bool MomentumBalance::factorize_coupled(const GrowableVector& v, BlockLu& A, bool multiplies) {
+  assemble(v, RowLaw::coupled, multiplies, A,
            [&](std::size_t k, const Mat6<double>& BA, const Mat6<double>& AB) { A.add_coupling(k, BA, AB); });
   return A.factorize();
 }

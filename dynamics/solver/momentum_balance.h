@@ -71,10 +71,13 @@ class MomentumBalance {
   /// dF/dv at the v of the last evaluate(), factorized: of laws with symmetric K, or with the bounds of
   /// friction held fixed. False if it is not positive definite (which only non-finite numbers can bring
   /// about).
-  [[nodiscard]] bool factorize(const GrowableVector& v, RowLaw law, BlockCholesky& H);
+  ///
+  /// @param multiplies  see BlockCholesky::reset()
+  [[nodiscard]] bool factorize(const GrowableVector& v, RowLaw law, BlockCholesky& H,
+                               bool multiplies = false);
 
   /// dF/dv of the coupled law at the v of the last evaluate(), factorized. False if that fails.
-  [[nodiscard]] bool factorize_coupled(const GrowableVector& v, BlockLu& A);
+  [[nodiscard]] bool factorize_coupled(const GrowableVector& v, BlockLu& A, bool multiplies = false);
 
   /// From Newton's direction d at the v of the last evaluate(): puts the slopes of secants in place of those of
   /// rows that d loads, by more than a tenth of the width of their law. The secant ends where the law has the
@@ -109,7 +112,8 @@ class MomentumBalance {
   };
   void find_blocks(const BlockPair& pair, RowLaw law, const Vec6<double>& V, PairBlocks& blocks) const;
   template <typename Matrix, typename AddPair>
-  void assemble(const GrowableVector& v, RowLaw law, Matrix& matrix, const AddPair& add_pair);
+  void assemble(const GrowableVector& v, RowLaw law, bool multiplies, Matrix& matrix,
+                const AddPair& add_pair);
 
   const ContactProblem& problem_;
   const smooth_coulomb::Settings& settings_;

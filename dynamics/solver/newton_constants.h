@@ -101,9 +101,9 @@ struct InteriorPointConstants {
   double first_friction = 0.25;  ///< first part of friction that is added around a fold
   double least_friction = 1.0 / 256.0;  ///< the smallest
   double smooth_start = 10.0;  ///< t at which the path is joined first from the smooth Coulomb law's solution
-  double smooth_start_factor = 10.0;    ///< between that and the next t that is tried
-  int smooth_starts = 6;                ///< how many t are tried
-  int last_digits_iterations = 6;       ///< of Newton's method for derivatives and impulses, to rounding
+  double smooth_start_factor = 10.0;  ///< between that and the next t that is tried
+  int smooth_starts = 6;              ///< how many t are tried
+  int last_digits_iterations = 6;     ///< of Newton's method for derivatives and impulses, to rounding
 };
 
 inline constexpr InteriorPointConstants k_interior_point_constants{};

@@ -93,7 +93,7 @@ bool SmoothCoulombSolver::linearize(const ContactProblem& problem, const Contact
   MomentumBalance balance(problem, settings, speed_scale_, at.rows.blocks, memory.newton.newton);
   balance.evaluate(solution.velocity, RowLaw::coupled);
   balance.keep_reaction(at.reaction);
-  if (!balance.factorize_coupled(solution.velocity, at.jacobian)) return false;
+  if (!balance.factorize_coupled(solution.velocity, at.jacobian, true)) return false;
   at.of_row.clear();
   if (what_for != LinearizeFor::both) return true;
   for (std::size_t i = 0; i < problem.rows.rows.size(); ++i) {
@@ -114,7 +114,7 @@ bool SmoothCoulombSolver::linearize_solved(const ContactProblem& problem, const 
   const smooth_coulomb::Settings settings = settings_of(problem);
   MomentumBalance balance(problem, settings, speed_scale_, at.rows.blocks, memory.newton.newton);
   balance.keep_reaction(at.reaction);
-  return balance.factorize_coupled(solution.velocity, at.jacobian);
+  return balance.factorize_coupled(solution.velocity, at.jacobian, true);
 }
 
 void SmoothCoulombSolver::impulses(const ContactProblem& problem, const ContactSolution& solution,

@@ -10,7 +10,6 @@
 
 namespace abut {
 
-/// What trees answer in the contact problem and its impacts: M (v - v_free) without what acts.
 void Stepper::find_reaction(const State& start, const SubstepRecord& part, const GrowableVector& end_velocity,
                             StepMemory& memory, GrowableVector& reaction) const {
   SolvedSubstep& solved = memory.linearized.own.solved;

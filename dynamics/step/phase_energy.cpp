@@ -36,12 +36,11 @@ double link_energy(const PhasesStart& start, const EndMotion& end, double lead, 
 bool gains_energy(const PhasesStart& start, const impact::Settings& settings, const PhasesMemory& m,
                   int group, std::size_t first) {
   constexpr double k_most = 1e-4;
-  LinkMotions links;
   for (const LinkMotion& link : start.mass.links()) {
-    if (m.group_of_slot[at(link.slot)] == group) links.push_back(link);
+    if (link.base_moves && m.group_of_slot[at(link.slot)] == group) return false;
   }
   for (std::size_t k = first; k < m.event_count; ++k) {
-    if (has_work_of_its_own(m.events[k].rows_after, m.events[k].joints, links)) return false;
+    if (has_work_of_its_own(m.events[k].rows_after, m.events[k].joints, {})) return false;
   }
   const double h = start.h, lead = settings.lead(h);
   double gain = 0.0, before = 0.0;

@@ -149,9 +149,10 @@ class Stepper {
   void make_contact_rows(const State& state, double h, std::span<const ContactPair> pairs,
                          std::span<const ContactClusters> clusters, ContactList& contacts,
                          FollowingMemory& memory, SolvedSubstep& solved) const;
-  /// The rows of joints that may act, after those of contacts.
+  /// Reactions of trees in the contact problem and its impacts: M (v - v_free) without the impulses that act.
   void find_reaction(const State& start, const SubstepRecord& part, const GrowableVector& end_velocity,
                      StepMemory& memory, GrowableVector& reaction) const;
+  /// The rows of joints.
   void make_joint_rows(const State& state, SolvedSubstep& solved) const;
   /// How far contacts are looked for: scratch.margins.
   void set_margins(const State& state, double h, StepMemory& scratch) const;

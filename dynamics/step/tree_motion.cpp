@@ -95,6 +95,8 @@ void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const C
   const TreeMotionReport report = memory.motion.step(trees_, step.parameters, step.loads, h, step.free,
                                                      records ? &step.record : nullptr, &step.kinematics);
   step.kinematics_free = memory.motion.end();
+  if (report.unsolved_tree >= 0)  // whose end is not where it stays
+    update_kinematics(trees_, trees_.all(), step.parameters, step.free.q, step.kinematics_free);
   if (report.unsolved_tree >= 0) {
     free.converged = false;
     free.unconverged_slot = root_slot(mass, report.unsolved_tree);
@@ -142,8 +144,10 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
     const TreeMotionReport report =
         memory.motion.step_tree(trees_, step.parameters, step.end_loads, tree, h, step.end,
                                 records ? &step.end_record : nullptr, &step.kinematics);
-    if (report.unsolved_tree >= 0) unsolved = root_slot(mass, tree);
     step.kinematics_next.copy_tree(part, tree, memory.motion.end());
+    if (report.unsolved_tree < 0) continue;
+    unsolved = root_slot(mass, tree);
+    update_kinematics(trees_, part, step.parameters, step.end.q, step.kinematics_next);
   }
   step.displacement_rates.resize(0);
   step.q_next = step.end.q;
@@ -205,6 +209,8 @@ int TreeMotion::near_division(const TreeStep& step, double h) const {
   for (const TreeMotionRecord* record : {&step.record, &step.end_record}) {
     for (const TreeMotionRecord::Substep& part : record->substeps) {
       const Tree& tree = trees_.trees[at(part.tree)];
+      double most = 0.0;  // of what divides it
+      int body = -1;
       for (int i = tree.first_link; i < tree.end_link; ++i) {
         const Link& link = trees_.links[at(i)];
         turn[at(i)] = link.parent < 0 ? Vec3<double>(Vec3<double>::Zero()) : turn[at(link.parent)];
@@ -217,10 +223,13 @@ int TreeMotion::near_division(const TreeStep& step, double h) const {
           const double of_joint = part.h * part.u.segment(link.u - tree.u, link.nv).norm();
           share = std::max(share, of_joint / k_largest_joint_turn);
         }
-        // One more and it is divided; twice as much, and it was the half of one that just was.
-        if (share > 1.0 - k_near || (part.h < h && 2.0 * share > 1.0 && 2.0 * share < 1.0 + k_near))
-          return link.body;
+        if (share > most) {
+          most = share;
+          body = link.body;
+        }
       }
+      // A little more and it is divided; twice as much, and it is the half of one that just was.
+      if (most > 1.0 - k_near || (part.h < h && 2.0 * most < 1.0 + k_near)) return body;
     }
   }
   return -1;

@@ -106,7 +106,9 @@ class TreeMotion {
   /// kept each link and all that hangs from it on its way; of a step whose end was recorded, by link.
   void joint_impulses(const TreeStep& step, std::vector<Vec6<double>>& impulses) const;
 
-  /// Adds what joints answer in the contact problem, `reaction` being the sum of it on each moving body.
+  /// Adds reactions of joints in the contact problem.
+  ///
+  /// @param reaction  net joint impulse on each moving body
   void add_reactions(const MassMatrix& mass, const TreeStep& step, const GrowableVector& reaction,
                      std::vector<Vec6<double>>& impulses) const;
 
@@ -118,7 +120,7 @@ class TreeMotion {
                    const StateTangent& next_bar, TreeMotionMemory& memory, EndMotionBar& end_bar,
                    GrowableVector& v_free_bar, std::span<Mat3<double>> inertia_W_bar,
                    std::span<FreeMotionParameterBar> parameter_bar) const;
-  /// The way back of set_links(), from dL/d(links of the mass matrix).
+  /// VJP of set_links(), from dL/d(links of the mass matrix).
   void links_vjp(const TreeStep& step, std::span<const LinkMotionBar> bars, TreeMotionMemory& memory) const;
   void free_motion_vjp(const MassMatrix& mass, const State& state, double h,
                        std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
@@ -153,7 +155,7 @@ class TreeMotion {
   [[nodiscard]] int near_division(const TreeStep& step, double h) const;
 
   /// How far the way of a body may be from that of the twists that a solve leaves, [rotation; translation] per
-  /// moving body, 0 of those that are no links: what joints take back, and what arcs differ from chords. Into memory.slack.
+  /// moving body, 0 of those that are no links: by how much arcs differ from chords. Into memory.slack.
   void find_slack(const MassMatrix& mass, const EndMotion& end, double h, const TreeStep& step,
                   TreeMotionMemory& memory) const;
 

@@ -31,8 +31,8 @@ GrowableVector random_vector(Random& random, Eigen::Index size) {
 
 Vec3<double> random_3(Random& random) { return random_vector(random, 3); }
 
-/// A forest over all slots, in any order: about a quarter are free, roots included; the others are fixed to a parent or to
-/// the world, or turn, slide or roll about it.
+/// A forest over all slots, in any order: about a quarter are free, roots included; the others are fixed to a
+/// parent or to the world, or turn, slide or roll about it.
 LinkMotions random_links(Random& random, int slots) {
   std::vector<int> order(static_cast<std::size_t>(slots));
   std::iota(order.begin(), order.end(), 0);
@@ -134,7 +134,7 @@ TEST_CASE("link motions: block factors solve for what joints allow, as dense one
     };
 
     Eigen::MatrixXd H = Eigen::MatrixXd::Zero(6 * n, 6 * n);
-    cholesky.reset(n, couplings, links);
+    cholesky.reset(n, couplings, links, true);
     for (int b = 0; b < n; ++b) {
       const Mat6<double> m = random_block(random);
       cholesky.diagonal(b) = m * m.transpose() + (1.0 + 12.0 * n) * Mat6<double>::Identity();
@@ -160,7 +160,7 @@ TEST_CASE("link motions: block factors solve for what joints allow, as dense one
     }
 
     H.setZero();
-    lu.reset(n, couplings, links);
+    lu.reset(n, couplings, links, true);
     for (int b = 0; b < n; ++b) {
       lu.diagonal(b) = random_block(random);
       H.block<6, 6>(6 * b, 6 * b) = lu.diagonal(b);
