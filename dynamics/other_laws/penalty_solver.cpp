@@ -30,7 +30,7 @@ struct PenaltyMemory final : SolverMemory {
   std::vector<double> loads, load_changes;  ///< S_b of each moving body; its tangent or cotangent
 };
 
-/// Whether the velocities that contacts leave are not those at the end.
+/// Whether joints change the velocities after contacts.
 bool has_joints(const ContactProblem& problem) {
   return !problem.joints.empty() || !problem.mass.links().empty();
 }

@@ -199,10 +199,10 @@ double inverse_mass_of(const MassMatrix& mass, int slot, const Vec6<double>& J) 
          J.tail<3>().squaredNorm() / mass.mass(slot);
 }
 
-/// Of a body, or what is fixed to each other; -1: the world.
+/// 1/m of a body with those fixed to it; 0 of the world, -1 [1/kg].
 double inverse_mass_of(const MassMatrix& mass, int body) { return body < 0 ? 0.0 : mass.inverse_mass(body); }
 
-/// What w of a row of a tree's joint has for 1/m of each side: that of a turning motor is of a rate.
+/// Factor from 1/m of both sides to w of a row of a tree's joint; rows of hinge motors are per radian.
 double scale_of_inverse_mass(JointLaw law, double radius) {
   return law == JointLaw::motor ? 1.0 / (radius * radius) : 1.0;
 }

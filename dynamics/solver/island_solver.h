@@ -46,7 +46,7 @@ class Islands {
 
   /// The island that a pair of the problem is in, which is not whole, and the pair's number there.
   [[nodiscard]] std::pair<std::size_t, std::size_t> place_of(const RowPair& pair, std::size_t index) const;
-  /// Whether a contact or a joint acts on the body of a slot, or on its tree.
+  /// Whether a contact or a joint acts on the slot's body or its tree.
   [[nodiscard]] bool is_touched(int slot) const { return island_of_slot_[at(slot)] >= 0; }
 
  private:

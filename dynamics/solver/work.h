@@ -9,7 +9,7 @@
 
 namespace abut {
 
-/// Whether rows touch a driven body, joints have motors or springs, or links hang from what moves by itself.
+/// Whether driven bodies, motors or springs do work on the bodies of a problem.
 [[nodiscard]] inline bool has_work_of_its_own(const ContactRows& rows, const JointRows& joints,
                                               const LinkMotions& links) {
   return std::any_of(links.begin(), links.end(), [](const LinkMotion& link) { return link.base_moves; }) ||
