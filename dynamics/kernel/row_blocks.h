@@ -26,6 +26,8 @@ struct alignas(64) RowBlock {
   Lanes bound;         ///< of friction [N s]
   Lanes impulse;       ///< gamma_n where it was evaluated last [N s]
   Lanes slope;         ///< and its derivative by u_n [kg]
+  Lanes tangent;  ///< x where the tangent of the normal law is taken (contact_laws/dual_tangent.h), and ...
+  Lanes direction[3];  ///< ... p of friction, of RowLaw::dual alone
 };
 
 /// A pair of bodies, its rows' arms all about one *centre*: that of its body A if this moves, else of B.

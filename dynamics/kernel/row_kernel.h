@@ -1,6 +1,7 @@
 /// The laws of the rows of one pair, a block of eight at a time.
 #pragma once
 
+#include "dynamics/contact_laws/dual_tangent.h"
 #include "dynamics/contact_laws/friction.h"
 #include "dynamics/kernel/row_kernels.h"
 #include "engine/pack.h"
@@ -49,6 +50,8 @@ struct RowResponse {
   FrictionOf<RowLanes> friction;
   smooth_coulomb::NormalResponse<RowLanes> normal;
   RowLanes friction_coefficient, bound;
+  /// The bound is mu times the normal impulse.
+  static constexpr bool k_is_coupled = law == RowLaw::coupled || law == RowLaw::dual;
 
   ABUT_INLINE RowResponse(const RowKernelInput& in, const RowBlock& block, const Vec3<RowLanes>& u,
                           const Vec3<RowLanes>& normal_W,
@@ -57,20 +60,24 @@ struct RowResponse {
         friction(u, normal_W, in.settings.stiction_speed),
         normal(at_u),
         friction_coefficient(in.friction),
-        bound(law == RowLaw::coupled ? friction_coefficient * at_u.value : RowLanes::load(block.bound)) {}
+        bound(k_is_coupled ? friction_coefficient * at_u.value : RowLanes::load(block.bound)) {}
 
   [[nodiscard]] ABUT_INLINE Vec3<RowLanes> impulse() const {
     Vec3<RowLanes> sum = normal.value * n;
     if constexpr (law != RowLaw::frictionless) sum += friction.impulse(bound);
     return sum;
   }
-  [[nodiscard]] ABUT_INLINE Mat3<RowLanes> resistance() const {
+  [[nodiscard]] ABUT_INLINE Mat3<RowLanes> resistance(const RowBlock& block) const {
     Mat3<RowLanes> K;
     for (int j = 0; j < 3; ++j) {
       for (int i = 0; i < 3; ++i) K(i, j) = -normal.d_velocity * (n[i] * n[j]);
     }
-    if constexpr (law != RowLaw::frictionless) K += friction.resistance(bound);
-    if constexpr (law == RowLaw::coupled) {  // the bound is mu times the normal impulse
+    if constexpr (law == RowLaw::dual) {
+      K += dual_tangent::friction_resistance(friction, bound, load_lanes(block.direction));
+    } else if constexpr (law != RowLaw::frictionless) {
+      K += friction.resistance(bound);
+    }
+    if constexpr (k_is_coupled) {
       const Vec3<RowLanes> by_bound = friction.impulse(friction_coefficient * -normal.d_velocity);
       for (int j = 0; j < 3; ++j) {
         for (int i = 0; i < 3; ++i) K(i, j) = K(i, j) + by_bound[i] * n[j];
@@ -120,6 +127,34 @@ struct RowResponse {
   }
 }
 
+/// Tangents of eight rows: at the start, or after a step from V_before.
+ABUT_INLINE smooth_coulomb::NormalResponse<RowLanes> take_tangents(const RowKernelInput& in,
+                                                                   const Vec3<RowLanes>& u,
+                                                                   const Vec3<RowLanes>& n,
+                                                                   const Vec3<RowLanes>& r, RowBlock& block) {
+  using Tangent = dual_tangent::NormalTangent<RowLanes>;
+  const RowLanes scale = RowLanes::load(block.scale), width = RowLanes::load(block.width),
+                 x = (RowLanes::load(block.target) - n.dot(u)) * reciprocal(width);
+  const RowLanes to_stop =
+      select(scale > RowLanes(0), RowLanes::load(block.weight) / (RowLanes::load(block.inverse_mass) * scale),
+             RowLanes(0));
+  Tangent tangent{RowLanes(0)};
+  Vec3<RowLanes> direction;
+  if (in.V_before == nullptr) {
+    tangent = Tangent::first(x, to_stop);
+    const FrictionOf<RowLanes> friction(u, n, in.settings.stiction_speed);
+    direction = friction.inverse_w * friction.P_u_t;
+  } else {
+    tangent = Tangent{RowLanes::load(block.tangent)}.next(x, to_stop);
+    const Vec3<RowLanes> u_before = contact_velocity(in.V_before, in.turning, r, n);
+    const FrictionOf<RowLanes> before(u_before, n, in.settings.stiction_speed);
+    direction = dual_tangent::next_direction(before, u_before, load_lanes(block.direction), u);
+  }
+  tangent.x.store(block.tangent);
+  for (int k = 0; k < 3; ++k) direction[k].store(block.direction[k]);
+  return tangent.response(x, scale, width);
+}
+
 template <RowLaw law>
 [[gnu::flatten]] void sum_impulses_by_lanes(const RowKernelInput& in, std::span<RowBlock> blocks,
                                             double* wrench) {
@@ -133,7 +168,9 @@ template <RowLaw law>
       cone.normal_impulse().store(block.impulse);
       impulse = cone.impulse();
     } else {
-      const RowResponse<law> response(in, block, u, n, normal_response(block, n.dot(u)));
+      const auto normal =
+          law == RowLaw::dual ? take_tangents(in, u, n, r, block) : normal_response(block, n.dot(u));
+      const RowResponse<law> response(in, block, u, n, normal);
       response.normal.value.store(block.impulse);
       response.normal.d_velocity.store(block.slope);
       impulse = response.impulse();
@@ -150,7 +187,8 @@ template <RowLaw law>
 template <RowLaw law>
 [[gnu::flatten]] void sum_resistances_by_lanes(const RowKernelInput& in, std::span<const RowBlock> blocks,
                                                ResistanceSums& out) {
-  constexpr bool is_symmetric = law != RowLaw::coupled;  // of S0 and S2 then only the lower triangle
+  constexpr bool is_symmetric =
+      law != RowLaw::coupled && law != RowLaw::dual;  // of S0 and S2 then only the lower triangle
   RowLanes S0[9], S1[9], T1[9], S2[9];
   for (int k = 0; k < 9; ++k) S0[k] = S1[k] = T1[k] = S2[k] = RowLanes(0);
   for (const RowBlock& block : blocks) {
@@ -161,7 +199,7 @@ template <RowLaw law>
       K = cone_of(block, u, n, in.friction).resistance();
     } else {
       K = RowResponse<law>(in, block, u, n, {RowLanes::load(block.impulse), RowLanes::load(block.slope)})
-              .resistance();
+              .resistance(block);
     }
     Mat3<RowLanes> rK;
     for (int j = 0; j < 3; ++j) {
@@ -214,7 +252,7 @@ template <RowLaw law>
     } else {
       const RowResponse<law> response(in, block, u, n, normal_response(block, n.dot(u)));
       slope -= response.impulse().dot(du);
-      K = response.resistance();
+      K = response.resistance(block);
     }
     for (int j = 0; j < 3; ++j) {
       for (int i = 0; i < 3; ++i) curvature += du[i] * K(i, j) * du[j];

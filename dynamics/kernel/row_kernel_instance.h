@@ -19,6 +19,8 @@ void with_law(RowLaw law, const F& f) {
       return f(std::integral_constant<RowLaw, RowLaw::bounded>());
     case RowLaw::coupled:
       return f(std::integral_constant<RowLaw, RowLaw::coupled>());
+    case RowLaw::dual:
+      return f(std::integral_constant<RowLaw, RowLaw::dual>());
     case RowLaw::cone:
       return f(std::integral_constant<RowLaw, RowLaw::cone>());
   }

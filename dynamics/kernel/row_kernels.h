@@ -27,17 +27,19 @@ struct LineSums {
 ///   bounded          and friction.h, bounded by what RowBlocks::set_bounds() left
 ///   coupled          and friction.h, bounded by mu times the normal impulse at the same velocity; K of it is
 ///                    not symmetric
+///   dual             the tangents that dual_tangent.h takes of `coupled`
 ///   cone             convex_cone.h
-enum class RowLaw { frictionless, bounded, coupled, cone };
+enum class RowLaw { frictionless, bounded, coupled, dual, cone };
 
 /// What the functions below need to know. Twists [w; v] and wrenches [torque; force] are 6 numbers, about the
 /// pair's centre; plain arrays, as Eigen's functions could be taken from a file for the wrong instructions.
 struct RowKernelInput {
   const smooth_coulomb::Settings& settings;
   RowLaw law;
-  const double* V;        ///< twist of B relative to A, less what is carried
-  const double* turning;  ///< 3 numbers: BlockPair::turning
-  double friction = 0;    ///< mu, of a cone and of coupled friction
+  const double* V;                   ///< twist of B relative to A, less what is carried
+  const double* turning;             ///< 3 numbers: BlockPair::turning
+  double friction = 0;               ///< mu, of a cone and of coupled friction
+  const double* V_before = nullptr;  ///< of dual: V before the last step; null at the start
 };
 
 struct RowKernels {
@@ -49,11 +51,12 @@ struct RowKernels {
                    std::span<RowBlock>);
   /// ... and of MuJoCo's.
   void (*set_impedance)(const impedance::Settings&, std::span<RowBlock>);
-  /// Fills in impulse and slope (not of a cone); the wrench of all impulses on B.
+  /// Fills in impulse and slope (not of a cone), and takes the tangents of `dual`; the wrench of all impulses
+  /// on B.
   void (*sum_impulses)(const RowKernelInput&, std::span<RowBlock>, double* wrench);
   /// From the slopes that sum_impulses() left for the same input.
   void (*sum_resistances)(const RowKernelInput&, std::span<const RowBlock>, ResistanceSums&);
-  /// At V + a dV, by a.
+  /// At V + a dV, by a; not of `dual`.
   void (*sum_line)(const RowKernelInput&, const double* dV, double a, std::span<const RowBlock>, LineSums&);
   /// Of 6 x 6 blocks, column by column (block_kernel.h): C -= A B^T, and X <- X L^-T.
   void (*subtract_block_product)(const double* A, const double* B, double* C);

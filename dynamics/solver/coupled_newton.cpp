@@ -32,6 +32,7 @@ class CoupledNewton {
   [[nodiscard]] bool solve(double tolerance, int max_iterations, GrowableVector& v);
 
  private:
+  [[nodiscard]] bool approach(GrowableVector& v);
   [[nodiscard]] bool direct(double tolerance, int max_iterations, GrowableVector& v);
   [[nodiscard]] bool graduated(double tolerance, int max_iterations, GrowableVector& v);
   [[nodiscard]] bool from_elsewhere(double tolerance, int max_iterations, GrowableVector& v);
@@ -112,9 +113,7 @@ bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector&
     }
     previous = residual;
     double slope = 0.0;
-    bool is_coupled = find_coupled_direction(v, slope);
-    if (is_coupled && iteration < constants_.secant_iterations && balance_.set_secants(v, d))
-      is_coupled = find_coupled_direction(v, slope);
+    const bool is_coupled = find_coupled_direction(v, slope);
     if (!is_coupled) {
       rows_.set_bounds();
       ++solution_.factorizations;
@@ -141,9 +140,28 @@ bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector&
   }
 }
 
+/// Full steps by the tangents of dual_tangent.h, from v to near a solution; false if it does not get there.
+bool CoupledNewton::approach(GrowableVector& v) {
+  GrowableVector &d = memory_.newton.direction, &before = memory_.newton.trial;
+  for (int iteration = 0; iteration < constants_.dual_iterations; ++iteration) {
+    balance_.evaluate(v, RowLaw::dual, iteration > 0 ? &before : nullptr);
+    if (balance_.residual() <= constants_.dual_end) return true;
+    ++solution_.factorizations;
+    if (!balance_.factorize_coupled(v, memory_.jacobian, false, RowLaw::dual)) return false;
+    d = -memory_.newton.gradient;
+    memory_.jacobian.solve_in_place(d);
+    if (!d.allFinite()) return false;
+    before = v;
+    v += d;
+    ++solution_.iterations;
+  }
+  return false;
+}
+
 bool CoupledNewton::direct(double tolerance, int max_iterations, GrowableVector& v) {
   const int passes = constants_.convex_passes;
   set_start(problem_, v);
+  if (constants_.dual_iterations > 0 && !approach(v)) set_start(problem_, v);
   balance_.evaluate(v, RowLaw::coupled);
   const double at_start = balance_.residual();
   if (!(at_start <= constants_.near_solution) && problem_.v_free != v) {

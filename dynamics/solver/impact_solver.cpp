@@ -97,7 +97,7 @@ bool is_near_kink(double relative_gain) {
 ImpactSolver::ImpactSolver(const StepConfig& config, double acceleration_scale)
     : is_bounded_(config.passive_impacts), is_always_narrow_(config.law == ContactLaw::lcp) {
   NewtonConstants constants;
-  constants.secant_iterations = 1;  // a blow multiplies what resting contacts bear
+  constants.dual_iterations = 25;
   constexpr double k_narrow = 0.25;
   for (const double near_rigid : {1e-2, 1e-3, 1e-4, 1e-5}) {
     laws_.emplace_back(config, acceleration_scale, SmoothCoulombSolver::Without::push_out, constants);

@@ -19,13 +19,18 @@ MomentumBalance::MomentumBalance(const ContactProblem& problem, const smooth_cou
   memory.norm.update(problem.mass);
 }
 
-void MomentumBalance::evaluate(const GrowableVector& v, RowLaw law) {
+void MomentumBalance::evaluate(const GrowableVector& v, RowLaw law, const GrowableVector* v_before) {
   memory_.momentum = v - problem_.v_free;
   problem_.mass.multiply(memory_.momentum, memory_.gradient);
   for (const BlockPair& pair : rows_.pairs) {
     const Vec6<double> V = relative_twist(pair, v) - pair.carried;
-    Vec6<double> wrench;
-    chosen_kernels<RowKernels>().sum_impulses(input(pair, law, V), rows_.of(pair), wrench.data());
+    Vec6<double> wrench, V_before;
+    RowKernelInput in = input(pair, law, V);
+    if (v_before != nullptr) {
+      V_before = relative_twist(pair, *v_before) - pair.carried;
+      in.V_before = V_before.data();
+    }
+    chosen_kernels<RowKernels>().sum_impulses(in, rows_.of(pair), wrench.data());
     add_wrench(pair, -wrench, memory_.gradient);
   }
   problem_.joints.add_gradient(v, memory_.gradient);
@@ -139,45 +144,10 @@ bool MomentumBalance::factorize(const GrowableVector& v, RowLaw law, BlockCholes
   return H.factorize();
 }
 
-bool MomentumBalance::factorize_coupled(const GrowableVector& v, BlockLu& A, bool multiplies) {
-  assemble(v, RowLaw::coupled, multiplies, A,
+bool MomentumBalance::factorize_coupled(const GrowableVector& v, BlockLu& A, bool multiplies, RowLaw law) {
+  assemble(v, law, multiplies, A,
            [&](std::size_t k, const Mat6<double>& BA, const Mat6<double>& AB) { A.add_coupling(k, BA, AB); });
   return A.factorize();
-}
-
-namespace {
-
-/// x of log(1 + e^x) = y > 0.
-double softplus_inverse(double y) {
-  constexpr double k_large = 30.0;  // x = y to rounding from there on
-  return y > k_large ? y : std::log(std::expm1(y));
-}
-
-}  // namespace
-
-bool MomentumBalance::set_secants(const GrowableVector& v, const GrowableVector& direction) {
-  constexpr double k_least = 0.1;  // change of x
-  bool any = false;
-  for (const BlockPair& pair : rows_.pairs) {
-    const Vec6<double> V = relative_twist(pair, v) - pair.carried,
-                       dV = relative_twist_change(pair, direction);
-    for (RowBlock& block : rows_.of(pair)) {
-      for (int lane = 0; lane < k_row_lanes; ++lane) {
-        const Vec3<double> n(block.n[0][lane], block.n[1][lane], block.n[2][lane]),
-            r(block.r[0][lane], block.r[1][lane], block.r[2][lane]);
-        const double loaded = -n.dot(point_velocity(dV, r)), width = block.width[lane];
-        if (!(loaded > k_least * width) || !(block.weight[lane] > 0.0)) continue;
-        const double x = (block.target[lane] - n.dot(point_velocity(V, r))) / width,
-                     increase = -block.slope[lane] * loaded,
-                     x_expected =
-                         softplus_inverse((block.impulse[lane] + increase) / (block.scale[lane] * width));
-        if (!(x_expected > x)) continue;
-        block.slope[lane] = -increase / ((x_expected - x) * width);
-        any = true;
-      }
-    }
-  }
-  return any;
 }
 
 void MomentumBalance::set_direction(const GrowableVector& v, const GrowableVector& direction) {

@@ -41,7 +41,9 @@ class MomentumBalance {
                   const NewtonConstants& constants = k_newton_constants);
 
   /// Fills memory().gradient = F, and the normal impulses and slopes of all rows.
-  void evaluate(const GrowableVector& v, RowLaw law);
+  ///
+  /// @param v_before  of RowLaw::dual: the velocities before the last step; null at the start
+  void evaluate(const GrowableVector& v, RowLaw law, const GrowableVector* v_before = nullptr);
 
   /// F of the last evaluate(): what joints of trees answer, where there are links; else nothing.
   void keep_reaction(GrowableVector& reaction) const {
@@ -76,16 +78,10 @@ class MomentumBalance {
   [[nodiscard]] bool factorize(const GrowableVector& v, RowLaw law, BlockCholesky& H,
                                bool multiplies = false);
 
-  /// dF/dv of the coupled law at the v of the last evaluate(), factorized. False if that fails.
-  [[nodiscard]] bool factorize_coupled(const GrowableVector& v, BlockLu& A, bool multiplies = false);
-
-  /// From Newton's direction d at the v of the last evaluate(): puts the slopes of secants in place of those of
-  /// rows that d loads, by more than a tenth of the width of their law. The secant ends where the law has the
-  /// impulse that the tangent expects,
-  ///     gamma(x') = gamma(x) + gamma'(x) n.Jd,    x = (v_hat - u_n)/w:
-  /// the balance of momentum decides on impulses, and tangents of the exponential foot of the law are too flat
-  /// for the velocities that bring these about. False if there are no such rows.
-  [[nodiscard]] bool set_secants(const GrowableVector& v, const GrowableVector& direction);
+  /// dF/dv at the v of the last evaluate(), factorized: of the coupled law, or of its tangents. False if that
+  /// fails.
+  [[nodiscard]] bool factorize_coupled(const GrowableVector& v, BlockLu& A, bool multiplies = false,
+                                       RowLaw law = RowLaw::coupled);
 
   /// F(v + a direction).direction and its derivative by a, along the direction last set. The latter is the
   /// slope of the potential of a law that has one.

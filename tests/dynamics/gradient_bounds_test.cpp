@@ -219,7 +219,8 @@ TEST_CASE("check_gradient: a restitution of 1 is moved downwards", "[dynamics][d
   for (Body& body : scene.model.bodies) body.material.restitution = 1.0;
   scene.X_WB(1).p.z() += 0.005;
   scene.V_WB(1)[5] = -1.0;
-  check_one_sided(check(scene), "restitution", "restitution = 1.0");
+  // After 12 steps one of the derivatives is so small that differences drown in the noise of the solver.
+  check_one_sided(check(scene, {}, 6), "restitution", "restitution = 1.0");
 }
 
 TEST_CASE("check_gradient: with a restitution of 0 there are no impacts, and nothing to compare with",

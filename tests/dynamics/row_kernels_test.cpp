@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "dynamics/contact_laws/dual_tangent.h"
 #include "dynamics/contact_laws/friction.h"
 #include "engine/instruction_set.h"
 #include "engine/lie.h"
@@ -97,8 +98,30 @@ struct RowTerms {
                 {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time},
                 material.friction, k_sigma, s)};
   }
+  /// After one step, from `before` to v.
+  struct Tangents {
+    smooth_coulomb::NormalResponse<double> normal;
+    Vec3<double> direction;
+  };
+  [[nodiscard]] Tangents tangents(const ContactRow& row, const GrowableVector& v) const {
+    const PairMaterial& material = rows.pairs[0].material;
+    const smooth_coulomb::NormalLaw of = smooth_coulomb::normal_law(
+        {row.distance, row.weight, row.inverse_mass, material.compliance, material.dissipation_time}, s);
+    const double to_stop = row.weight / (row.inverse_mass * of.scale);
+    const Vec3<double> u_before = relative_velocity(row, before), u = relative_velocity(row, v);
+    const auto x = [&](const Vec3<double>& u_at) { return (of.target - row.n.dot(u_at)) / of.width; };
+    const auto tangent = dual_tangent::NormalTangent<double>::first(x(u_before), to_stop).next(x(u), to_stop);
+    const Friction friction(u_before, row.n, s.stiction_speed);
+    const Vec3<double> direction = friction.inverse_w * friction.P_u_t;
+    return {tangent.response(x(u), of.scale, of.width),
+            dual_tangent::next_direction(friction, u_before, direction, u)};
+  }
   [[nodiscard]] Vec3<double> impulse(const ContactRow& row, const GrowableVector& v, RowLaw law) const {
     if (law == RowLaw::cone) return cone(row, v).impulse();
+    if (law == RowLaw::dual) {
+      const double gamma = tangents(row, v).normal.value;
+      return gamma * row.n + friction(row, v).impulse(rows.pairs[0].material.friction * gamma);
+    }
     const double gamma = normal(row, v).value;
     Vec3<double> sum = gamma * row.n;
     if (law == RowLaw::bounded) sum += friction(row, v).impulse(bound(row));
@@ -107,6 +130,14 @@ struct RowTerms {
   }
   [[nodiscard]] Mat3<double> resistance(const ContactRow& row, const GrowableVector& v, RowLaw law) const {
     if (law == RowLaw::cone) return cone(row, v).resistance();
+    if (law == RowLaw::dual) {
+      const Tangents at = tangents(row, v);
+      const double mu = rows.pairs[0].material.friction;
+      const Friction of = friction(row, v);
+      return -at.normal.d_velocity * (row.n * row.n.transpose()) +
+             dual_tangent::friction_resistance<double>(of, mu * at.normal.value, at.direction) -
+             of.impulse(mu * at.normal.d_velocity) * row.n.transpose();
+    }
     const smooth_coulomb::NormalImpulse gamma = normal(row, v);
     Mat3<double> K = -gamma.d_velocity * (row.n * row.n.transpose());
     if (law == RowLaw::bounded) K += friction(row, v).resistance(bound(row));
@@ -131,8 +162,8 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     bool is_impedance = false;
   };
   const auto [law, is_impedance] =
-      GENERATE(Case{RowLaw::frictionless}, Case{RowLaw::bounded}, Case{RowLaw::coupled}, Case{RowLaw::cone},
-               Case{RowLaw::cone, true});
+      GENERATE(Case{RowLaw::frictionless}, Case{RowLaw::bounded}, Case{RowLaw::coupled}, Case{RowLaw::dual},
+               Case{RowLaw::cone}, Case{RowLaw::cone, true});
   Random random(static_cast<std::uint64_t>(100 * count + 10 * slot_A + slot_B + 11));
   const ContactRows rows = random_rows(random, count, slot_A, slot_B);
   const int velocities = slot_A >= 0 && slot_B >= 0 ? 12 : 6;
@@ -189,7 +220,13 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
       kernels.set_cone(s, k_sigma, pair.compliance, pair.dissipation_time, blocks);
     }
 
-    kernels.sum_impulses({s, law, V.data(), pair.turning.data(), pair.friction}, blocks, wrench.data());
+    RowKernelInput in{s, law, V.data(), pair.turning.data(), pair.friction};
+    if (law == RowLaw::dual) {
+      kernels.sum_impulses({s, law, V_before.data(), pair.turning.data(), pair.friction}, blocks,
+                           wrench.data());
+      in.V_before = V_before.data();
+    }
+    kernels.sum_impulses(in, blocks, wrench.data());
     GrowableVector sum = GrowableVector::Zero(v.size());
     add_wrench(pair, wrench, sum);
     // Velocities of 0.01 m/s differ by rounding, and tau_v is 4e-4 m/s.
@@ -202,12 +239,14 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.T1), T1, 0, 1e-12 * S_size));
     CHECK(test::close(Eigen::Map<const Mat3<double>>(sums.S2), S2, 0, 1e-12 * S_size));
 
-    LineSums line;
-    kernels.sum_line({s, law, V.data(), pair.turning.data(), pair.friction}, dV.data(), a, blocks, line);
-    CHECK(std::abs(line.slope - slope) <= 1e-13 * slope_size);
-    // The terms of a K that is not symmetric may cancel.
-    const double cancelled = law == RowLaw::coupled ? 1e-12 * S_size * dv.squaredNorm() : 0.0;
-    CHECK(test::close(line.curvature, curvature, 1e-12, cancelled));
+    if (law != RowLaw::dual) {
+      LineSums line;
+      kernels.sum_line({s, law, V.data(), pair.turning.data(), pair.friction}, dV.data(), a, blocks, line);
+      CHECK(std::abs(line.slope - slope) <= 1e-13 * slope_size);
+      // The terms of a K that is not symmetric may cancel.
+      const double cancelled = law == RowLaw::coupled ? 1e-12 * S_size * dv.squaredNorm() : 0.0;
+      CHECK(test::close(line.curvature, curvature, 1e-12, cancelled));
+    }
 
     for (int i = 0; i < 8 * static_cast<int>(blocks.size()); ++i) {
       const RowBlock& block = blocks[static_cast<std::size_t>(i / 8)];
@@ -224,12 +263,59 @@ TEST_CASE("RowKernels: every instruction set sums what the formulas say of each 
                           1e-15 * block.scale[lane]));
         continue;
       }
+      if (law == RowLaw::dual) {
+        const smooth_coulomb::NormalResponse<double> of_tangent = terms.tangents(row, v).normal;
+        CHECK(test::close(block.impulse[lane], of_tangent.value, 1e-11, 0));
+        CHECK(test::close(block.slope[lane], of_tangent.d_velocity, 1e-11, 0));
+        continue;
+      }
       const smooth_coulomb::NormalImpulse gamma = terms.normal(row, v);
       // A velocity off by 1e-17 m/s changes an impulse in the tail by as much over tau_v.
       CHECK(test::close(block.impulse[lane], gamma.value, 1e-12, 0));
       CHECK(test::close(block.slope[lane], gamma.d_velocity, 1e-12, 0));
       CHECK(test::close(block.bound[lane], terms.bound(row), 1e-12, 0));
     }
+  }
+}
+
+TEST_CASE("dual_tangent: tangents lie below the law, and are its own where Newton's method ends",
+          "[dynamics][value]") {
+  using dual_tangent::NormalTangent;
+  Random random(5);
+  for (int k = 0; k < 1000; ++k) {
+    const double start = random.uniform(-40.0, 40.0), to_stop = std::pow(10.0, random.uniform(-6.0, 0.0));
+    NormalTangent<double> tangent = NormalTangent<double>::first(start, to_stop);
+    for (int step = 0; step < 5; ++step) {
+      const double x = random.uniform(-40.0, 40.0);
+      tangent = tangent.next(x, to_stop);
+      CHECK(tangent.x <= x);
+      const double of_tangent = tangent.response(x, 1.0, 1.0).value,
+                   of_law = smooth_coulomb::Ramp<double>(x).value;
+      CHECK(of_tangent > 0.0);
+      CHECK(of_tangent <= of_law * (1.0 + 1e-14));
+    }
+    // Where x stays, tangents end at the law: it is unloaded by k_kept a step at most.
+    const double x = random.uniform(-20.0, 0.0);
+    for (int step = 0; step < 20; ++step) tangent = tangent.next(x, 1e-6);
+    const auto at_end = tangent.response(x, 1.0, 1.0);
+    const smooth_coulomb::Ramp<double> law(x);
+    CHECK(test::close(at_end.value, law.value, 1e-12, 0));
+    CHECK(test::close(at_end.d_velocity, -law.slope, 1e-4, 0));
+  }
+
+  // Friction: p of a step that has ended is the direction of slip, with which K is that of the law.
+  for (int k = 0; k < 100; ++k) {
+    const Vec3<double> u = test::random_vector(random, 0.01), n = random.unit_vector();
+    const Friction friction(u, n, 2e-4);
+    const Vec3<double> direction = friction.inverse_w * friction.P_u_t;
+    const Vec3<double> p = dual_tangent::next_direction<double>(friction, u, test::random_vector(random), u);
+    CHECK((p - direction).norm() <= 1e-15);
+    CHECK((dual_tangent::friction_resistance<double>(friction, 2.0, p) - friction.resistance(2.0)).norm() <=
+          1e-11 * friction.resistance(2.0).norm());
+    // A step never leads to more than the whole of friction.
+    const Vec3<double> next =
+        dual_tangent::next_direction<double>(friction, u, direction, u + test::random_vector(random, 0.1));
+    CHECK(next.norm() <= 1.0 + 1e-14);
   }
 }
 
