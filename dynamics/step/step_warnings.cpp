@@ -86,15 +86,22 @@ double kinetic_energy(const MassMatrix& mass, const GrowableVector& v, const Gro
 }
 
 /// The pairs of an impact that leave it without their restitution.
-void warn_of_lost_restitution(const MassMatrix& mass, const PhaseEvent& event, StepReport& report) {
+///
+/// @param impact_speed  v_thr [m/s]
+void warn_of_lost_restitution(const MassMatrix& mass, const PhaseEvent& event, double impact_speed,
+                              StepReport& report) {
+  impact::Settings settings;
+  settings.threshold = impact_speed;
   for (const RowPair& pair : event.rows.pairs) {
     double lost = 0.0;
     for (int i = pair.begin; i < pair.end; ++i) {
       const ContactRow& row = event.rows.rows[static_cast<std::size_t>(i)];
       if (!row.hits || row.answers < 1.0) continue;  // the others are too far away to close now
       const double approach = -row.n.dot(relative_velocity(row, event.v_before)),
-                   parting = row.n.dot(relative_velocity(row, event.solution.velocity)),
-                   target = event.restitution_share < 1.0 ? pair.material.restitution * approach
+                   share = impact::share(-approach, settings);
+      if (!(share > 0.0)) continue;  // too slow to bounce
+      const double parting = row.n.dot(relative_velocity(row, event.solution.velocity)),
+                   target = event.restitution_share < 1.0 ? pair.material.restitution * share * approach
                                                           : row.rebound + row.settle;
       if (target - parting > k_lost_restitution * approach) lost = std::max(lost, target - parting);
     }
@@ -125,9 +132,10 @@ void find_step_warnings(const Model& model, const StepConfig& config, double acc
         joint_error(joint, next).position / std::min(size_of(model, joint.body_B), other_size);
     if (apart > k_parted) warn(report, StepWarning::Kind::parted_joint, joint.body_B, joint.body_A, apart);
   }
+  const double impact_speed = smooth_coulomb_settings(config, acceleration_scale * config.h).impact_speed;
   for (std::size_t k = 0; scratch.solved.has_impacts && k < scratch.phases.event_count; ++k) {
     const PhaseEvent& event = scratch.phases.events[k];
-    if (event.has_impact()) warn_of_lost_restitution(scratch.solved.mass, event, report);
+    if (event.has_impact()) warn_of_lost_restitution(scratch.solved.mass, event, impact_speed, report);
   }
   for (const ContactPair& pair : scratch.manifold.pairs) {
     if (pair.left_out >= k_left_out)

@@ -25,7 +25,7 @@
 /// is farthest from it.
 ///
 /// lost_restitution: a pair leaves an impact with less than its restitution times the speed of approach, by more
-/// than k_lost_restitution of that speed. Of three causes (step/impact_phases.h, contact_laws/impact.h):
+/// than k_lost_restitution of that speed, which is fast enough to bounce. Of three causes (step/impact_phases.h, contact_laws/impact.h):
 ///   - a step has more than 100 impacts for each body of a group: the last one closes all pairs that are left as
 ///     if e were 0;
 ///   - a group would end the step with more energy: all of its impacts are resolved as if e were 0;

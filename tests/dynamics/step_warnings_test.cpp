@@ -177,6 +177,30 @@ TEST_CASE("step warnings: impacts that are resolved without restitution lest ene
   CHECK(bounced >= 1);
 }
 
+TEST_CASE("step warnings: contacts that are too slow to bounce lose no restitution", "[dynamics][value]") {
+  Random random(1);
+  TestScene scene = test::floor_scene(0.3);
+  for (int i = 0; i < 8; ++i) {
+    const Vec3<double> at(0.2 * (i % 2) - 0.1, 0.02 * random.uniform(0.0, 1.0), 0.2 + 0.19 * (i / 2));
+    scene.add(test::box_of_mass({0.2, 0.2, 0.2}, 1.0, 2), test::pose_at(at, 3.0 * random.unit_vector()));
+  }
+  for (Body& body : scene.model.bodies) body.material.restitution = 0.3;
+  const StepConfig config;
+  const double slowest = 0.625 * std::max(config.impact_speed, 3.0 * 9.81 * config.h);
+  int impacts = 0, given = 0;
+  State end;
+  (void)simulate(Stepper(scene.model, config), scene.state, 600, {}, end,
+                 [&](int, const State&, const StepReport& step) {
+                   impacts += step.impacts;
+                   const StepWarning& warning = step.warning(Kind::lost_restitution);
+                   if (warning.is_given()) CHECK(warning.value > k_lost_restitution * slowest);
+                   given += warning.is_given();
+                   return true;
+                 });
+  CAPTURE(given);
+  CHECK(impacts > 100);
+}
+
 TEST_CASE("step warnings: steps of 0.3 s are too long for two boxes, those of 20 ms are not",
           "[dynamics][value]") {
   StepConfig config;
