@@ -284,7 +284,8 @@ void differentiate_world(const ParameterizedScene& scene, const TiledRollouts& r
   changed.initial = start;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const SceneParameter& parameter = parameters[i];
-    values[i] = is_differentiable(parameter) ? derivative_by(changed, parameter, gradient) : k_no_number;
+    values[i] =
+        is_differentiable_at(changed, parameter) ? derivative_by(changed, parameter, gradient) : k_no_number;
     if (parameter.kind == ParameterKind::center_of_mass)  // p_BA = -(centre of mass)
       values[i] -= p_BA_bar[at(parameter.body_A)][parameter.index];
   }

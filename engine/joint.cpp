@@ -32,6 +32,24 @@ void validate_motor(const Joint& joint) {
   check(motor.damping >= 0.0 && std::isfinite(motor.damping), "damping", motor.damping, ">= 0, finite");
 }
 
+/// Numbers of the coordinate that act without a motor.
+void validate_passive(const Joint& joint) {
+  const auto check = [&](ParameterKind kind) {
+    const JointParameter& parameter = *joint_parameter(kind);
+    const double value = parameter.value(for_reading(joint));
+    require(parameter.range.contains(value), fmt::format("joint '{}': {} = {}, allowed: {}", joint.name,
+                                                         parameter.key, value, parameter.range.text()));
+    require(value == 0.0 || has_coordinate(joint.kind),
+            fmt::format("joint '{}': {} = {}, but only a hinge or a slider can have any", joint.name,
+                        parameter.key, value));
+  };
+  check(ParameterKind::joint_damping);
+  check(ParameterKind::joint_friction);
+  check(ParameterKind::joint_armature);
+  check(ParameterKind::joint_spring_stiffness);
+  check(ParameterKind::joint_spring_position);
+}
+
 }  // namespace
 
 void validate(const Joint& joint, const Model& model) {
@@ -70,6 +88,7 @@ void validate(const Joint& joint, const Model& model) {
     fail_unless(is_within(joint.lower) && is_within(joint.upper),
                 "limits of a hinge lie within half a turn of 0");
   }
+  validate_passive(joint);
   validate_motor(joint);
 }
 

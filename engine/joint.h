@@ -52,6 +52,11 @@ struct Joint {
   double dissipation_time = -1.0;  ///< tau_j [s]: errors decay over it; negative: one time step
   /// The coordinate stays between these, lower < upper; those of a hinge within half a turn of 0.
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  // Of the coordinate of a hinge or slider, finite:
+  double damping = 0.0;   ///< viscous [N m s/rad or N s/m], >= 0
+  double friction = 0.0;  ///< the most that dry friction resists [N m or N], >= 0
+  double armature = 0.0;  ///< inertia of its drive [kg m^2 or kg], >= 0
+  double spring_stiffness = 0.0, spring_position = 0.0;  ///< [N m/rad or N/m], >= 0; at rest there [rad or m]
   Motor motor;
   bool collide = false;  ///< whether its two bodies touch
 };

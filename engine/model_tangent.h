@@ -50,6 +50,7 @@ struct JointTangent {
   double angular_compliance = 0, angular_stiffness = 0;
   double dissipation_time = 0;  ///< of its resolved value, where the joint gives none
   double lower = 0, upper = 0;
+  double damping = 0, friction = 0, armature = 0, spring_stiffness = 0, spring_position = 0;
   MotorTangent motor;
 };
 

@@ -50,7 +50,7 @@ constexpr GravityParameter k_gravity{
     [](Vec3<double>& tangent, int i) -> double& { return tangent[i]; }};
 
 // Units are those of a distance joint, a slider or a hinge where the joint's kind matters.
-constexpr std::array<JointParameter, 10> k_joint_parameters{{
+constexpr std::array<JointParameter, 15> k_joint_parameters{{
     {{Kind::joint_length, Owner::joint, "length", "m", positive()},
      [](Joint& joint) -> double& { return joint.length; },
      [](JointTangent& tangent) -> double& { return tangent.length; }},
@@ -69,6 +69,21 @@ constexpr std::array<JointParameter, 10> k_joint_parameters{{
     {{Kind::joint_upper, Owner::joint, "upper", "rad or m"},
      [](Joint& joint) -> double& { return joint.upper; },
      [](JointTangent& tangent) -> double& { return tangent.upper; }},
+    {{Kind::joint_damping, Owner::joint, "damping", "N m s/rad or N s/m", at_least(0.0)},
+     [](Joint& joint) -> double& { return joint.damping; },
+     [](JointTangent& tangent) -> double& { return tangent.damping; }},
+    {{Kind::joint_friction, Owner::joint, "friction", "N m or N", at_least(0.0)},
+     [](Joint& joint) -> double& { return joint.friction; },
+     [](JointTangent& tangent) -> double& { return tangent.friction; }},
+    {{Kind::joint_armature, Owner::joint, "armature", "kg m^2 or kg", at_least(0.0)},
+     [](Joint& joint) -> double& { return joint.armature; },
+     [](JointTangent& tangent) -> double& { return tangent.armature; }},
+    {{Kind::joint_spring_stiffness, Owner::joint, "spring_stiffness", "N m/rad or N/m", at_least(0.0)},
+     [](Joint& joint) -> double& { return joint.spring_stiffness; },
+     [](JointTangent& tangent) -> double& { return tangent.spring_stiffness; }},
+    {{Kind::joint_spring_position, Owner::joint, "spring_position", "rad or m"},
+     [](Joint& joint) -> double& { return joint.spring_position; },
+     [](JointTangent& tangent) -> double& { return tangent.spring_position; }},
     {{Kind::motor_target, Owner::motor, "target", "rad/s or m/s, rad or m"},
      [](Joint& joint) -> double& { return joint.motor.target; },
      [](JointTangent& tangent) -> double& { return tangent.motor.target; }},

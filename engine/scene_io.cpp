@@ -365,6 +365,11 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
   if (has_coordinate(joint.kind)) {
     read_joint_parameter(table, ParameterKind::joint_lower, joint);
     read_joint_parameter(table, ParameterKind::joint_upper, joint);
+    read_joint_parameter(table, ParameterKind::joint_damping, joint);
+    read_joint_parameter(table, ParameterKind::joint_friction, joint);
+    read_joint_parameter(table, ParameterKind::joint_armature, joint);
+    read_joint_parameter(table, ParameterKind::joint_spring_stiffness, joint);
+    read_joint_parameter(table, ParameterKind::joint_spring_position, joint);
     if (table.has("motor")) read_motor(table.table("motor"), joint);
   }
   table.finish();

@@ -31,6 +31,8 @@ void validate_number(const Unknown& unknown) {
   }
   require_allowed(parameter, unknown.initial);
   if (unknown.truth) require_allowed(parameter, *unknown.truth);
+  require(!vanishes_at_zero(parameter.kind) || unknown.initial > 0.0,
+          fmt::format("'{}': initial = {}, allowed: > 0", unknown.name, unknown.initial));
   require(!unknown.logarithmic ||
               (unknown.initial > 0.0 && (unknown.lower >= 0.0 || !std::isfinite(unknown.lower))),
           fmt::format("'{}': logarithmic, so that initial = {} and lower = {} have to be > 0 and >= 0",
@@ -90,7 +92,8 @@ bool has_unknown_geometry(const Measurement& measurement, const Unknown& unknown
   const auto* clearance = std::get_if<Clearance>(&measurement.what);
   if (clearance == nullptr || unknown.kind != Unknown::Kind::number) return false;
   const SceneParameter& parameter = unknown.parameter;
-  return parameter.is_of_geometry() && (parameter.body_A == clearance->body_A || parameter.body_A == clearance->body_B);
+  return parameter.is_of_geometry() &&
+         (parameter.body_A == clearance->body_A || parameter.body_A == clearance->body_B);
 }
 
 /// Starts of later segments are those of moving bodies: whatever else moves has to be known.

@@ -284,7 +284,8 @@ std::pair<double, double> UnknownSpace::bounds(const Variable& variable) const {
   if (unknown->kind == Unknown::Kind::number) {
     const NumberRange& range = unknown->parameter.range;
     const double inside = 1e-9 * std::max(std::abs(unknown->initial), 1e-300);
-    lower = std::max(lower, range.lower_excluded ? range.lower + inside : range.lower);
+    const bool excludes_lower = range.lower_excluded || vanishes_at_zero(unknown->parameter.kind);
+    lower = std::max(lower, excludes_lower ? range.lower + inside : range.lower);
     upper = std::min(upper, range.upper_excluded ? range.upper - inside : range.upper);
   }
   if (!unknown->logarithmic) return {lower, upper};

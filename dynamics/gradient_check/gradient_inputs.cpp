@@ -524,6 +524,8 @@ class GroupBuilder {
       case ParameterKind::joint_lower:
       case ParameterKind::joint_upper:
         return std::isfinite(value) ? coordinate : 0.0;
+      case ParameterKind::joint_spring_position:
+        return joint.spring_stiffness > 0.0 ? coordinate : 0.0;
       case ParameterKind::motor_target:
         return coordinate * (joint.motor.kind == MotorKind::velocity ? 1.0 / (steps_ * config_.h) : 1.0);
       default:

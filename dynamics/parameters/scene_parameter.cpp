@@ -165,6 +165,16 @@ std::string_view lacks(const Joint& joint, ParameterKind kind) {
     case ParameterKind::joint_lower:
     case ParameterKind::joint_upper:
       return has_coordinate(joint.kind) ? "" : "only a hinge or a slider has limits";
+    case ParameterKind::joint_damping:
+      return has_coordinate(joint.kind) ? "" : "only a hinge or a slider has damping";
+    case ParameterKind::joint_friction:
+      return has_coordinate(joint.kind) ? "" : "only a hinge or a slider has friction";
+    case ParameterKind::joint_armature:
+      return has_coordinate(joint.kind) ? "" : "only a hinge or a slider has armature";
+    case ParameterKind::joint_spring_stiffness:
+      return has_coordinate(joint.kind) ? "" : "only a hinge or a slider has a spring of its coordinate";
+    case ParameterKind::joint_spring_position:
+      return joint.spring_stiffness > 0.0 ? "" : "the joint has no spring of its coordinate";
     case ParameterKind::motor_stiffness:
       if (joint.motor.kind == MotorKind::velocity) return "only a position motor has a stiffness";
       break;
@@ -275,6 +285,11 @@ bool is_same(const SceneParameter& a, const SceneParameter& b) {
          a.body_B == b.body_B && a.joint == b.joint;
 }
 
+bool vanishes_at_zero(ParameterKind kind) {
+  return kind == ParameterKind::joint_damping || kind == ParameterKind::joint_friction ||
+         kind == ParameterKind::joint_armature || kind == ParameterKind::joint_spring_stiffness;
+}
+
 std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
   std::vector<SceneParameter> parameters;
   const auto plays_a_part = [&](const SceneParameter& parameter) {
@@ -283,6 +298,7 @@ std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
     if (parameter.kind == ParameterKind::dissipation_time ||
         parameter.kind == ParameterKind::joint_dissipation_time)
       return value >= 0.0;
+    if (vanishes_at_zero(parameter.kind)) return value > 0.0;
     if (parameter.is_of_joint()) return std::isfinite(value);
     if (parameter.is_of_pair()) return !std::isnan(value);
     if (parameter.body_A < 0 || !scene.model.bodies[at(parameter.body_A)].fixed) return true;

@@ -47,9 +47,12 @@ struct SceneParameter {
 /// Whether two are the same number of a scene, under whatever names.
 [[nodiscard]] bool is_same(const SceneParameter& a, const SceneParameter& b);
 
+/// Whether 0 leaves the parameter's term out of the step, so that there is no derivative with respect to it there.
+[[nodiscard]] bool vanishes_at_zero(ParameterKind kind);
+
 /// Every parameter that a loss can be differentiated by and that has a part in the motion: gravity, then body
 /// by body, pair by pair and joint by joint. Not those of a fixed body's mass and forces, an infinite
-/// stiffness, or a pair without a value of its own.
+/// stiffness, damping, friction, armature or a spring of a joint that has none, or a pair without a value of its own.
 [[nodiscard]] std::vector<SceneParameter> differentiable_parameters(const Scene& scene);
 
 /// The value that a scene has of it. NaN for that of a pair without a value of its own.

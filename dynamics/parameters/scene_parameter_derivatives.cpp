@@ -117,6 +117,11 @@ bool is_differentiable(const SceneParameter& parameter) {
   return parameter.kind != ParameterKind::step_setting;
 }
 
+bool is_differentiable_at(const Scene& scene, const SceneParameter& parameter) {
+  return is_differentiable(parameter) &&
+         (!vanishes_at_zero(parameter.kind) || value_of(scene, parameter) > 0.0);
+}
+
 bool has_direction(const SceneParameter& parameter) {
   return is_differentiable(parameter) && !parameter.is_of_pair() && !parameter.is_of_shape() &&
          !parameter.is_of_joint() && parameter.kind != ParameterKind::center_of_mass;
@@ -127,6 +132,9 @@ double derivative_by(const Scene& scene, const SceneParameter& parameter, const 
     throw std::invalid_argument(fmt::format(
         "'{}' is a setting of the time step: nothing can be differentiated by it", parameter.name));
   }
+  require(is_differentiable_at(scene, parameter),
+          fmt::format("'{}' = 0: the joint has none, and no derivative with respect to it; allowed: > 0",
+                      parameter.name));
   if (parameter.is_of_pair()) return derivative_by_pair(scene, parameter, gradient);
   if (parameter.is_of_joint()) return derivative_by_joint(scene, parameter, gradient);
   const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);

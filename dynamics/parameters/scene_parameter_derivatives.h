@@ -10,6 +10,8 @@ namespace abut {
 
 /// Settings of the time step have no derivatives.
 [[nodiscard]] bool is_differentiable(const SceneParameter& parameter);
+/// Whether derivative_by() has a value at the scene's value of the parameter; see vanishes_at_zero().
+[[nodiscard]] bool is_differentiable_at(const Scene& scene, const SceneParameter& parameter);
 /// Whether rollout_direction_of() knows it: not those of pairs, shapes and joints, and no centre of mass.
 [[nodiscard]] bool has_direction(const SceneParameter& parameter);
 
@@ -19,8 +21,8 @@ namespace abut {
 
 /// dL/d(parameter) of a rollout of the scene, per unit of the parameter; smoothing scales that default to
 /// |gravity| are held fixed; contact points follow a shape as from this scene's on (shape_change.h). That of
-/// a stiffness that is infinite is 0. Throws std::invalid_argument for one that is not differentiable, or if
-/// the gradient has no place for it (a pair without an override).
+/// a stiffness that is infinite is 0. Throws std::invalid_argument for one that is not differentiable, there or at
+/// all, or if the gradient has no place for it (a pair without an override).
 [[nodiscard]] double derivative_by(const Scene& scene, const SceneParameter& parameter,
                                    const Gradient& gradient);
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "dynamics/motion/fixed_motion.h"
+#include "dynamics/rows/joint_drives.h"
 #include "dynamics/rows/joint_geometry.h"
 
 namespace abut {
@@ -116,10 +116,17 @@ struct RowOf {
   int axis = 0;
   JointLaw law = JointLaw::hold;
   double sign = 1.0;  ///< of the coordinate: +1 away from `lower`, -1 away from `upper`
+  Drive drive = Drive::motor;
 };
 
+/// Whether a row may give energy to bodies, be it what it took from them before. Stiff joints count elsewhere.
+bool does_work(const RowOf& row) {
+  return row.law == JointLaw::load ||
+         (row.law == JointLaw::motor && (row.drive == Drive::motor || row.drive == Drive::armature));
+}
+
 struct RowList {
-  std::array<RowOf, 9> rows;
+  std::array<RowOf, 12> rows;
   int count = 0;
   void add(const RowOf& row) { rows[at(count++)] = row; }
 };
@@ -152,7 +159,12 @@ RowList rows_of(const Joint& joint, bool is_link) {
       break;
   }
   if (!has_coordinate(joint.kind)) return list;
-  if (joint.motor.kind != MotorKind::none) list.add({Error::coordinate, 2, JointLaw::motor});
+  const auto add_drive = [&](Drive drive) { list.add({Error::coordinate, 2, JointLaw::motor, 1.0, drive}); };
+  if (joint.motor.kind != MotorKind::none) add_drive(Drive::motor);
+  if (joint.damping > 0.0) add_drive(Drive::damping);
+  if (joint.friction > 0.0) add_drive(Drive::friction);
+  if (joint.armature > 0.0) add_drive(Drive::armature);
+  if (joint.spring_stiffness > 0.0) list.add({Error::coordinate, 2, JointLaw::load});
   if (std::isfinite(joint.lower)) list.add({Error::coordinate, 2, JointLaw::stop, 1.0});
   if (std::isfinite(joint.upper)) list.add({Error::coordinate, 2, JointLaw::stop, -1.0});
   return list;
@@ -167,11 +179,6 @@ double stop_radius(const Model& model, const Joint& joint) {
     if (body >= 0) size = std::min(size, model.bodies[at(body)].size);
   }
   return std::isfinite(size) ? 0.5 * size : 1.0;
-}
-
-double servo_error(const Joint& joint, double coordinate) {
-  const double error = coordinate - joint.motor.target;
-  return joint.kind == JointKind::hinge ? std::remainder(error, 2.0 * std::numbers::pi) : error;
 }
 
 double dissipation_time_of(const Joint& joint, const JointSettings& settings) {
@@ -207,45 +214,74 @@ double scale_of_inverse_mass(JointLaw law, double radius) {
   return law == JointLaw::motor ? 1.0 / (radius * radius) : 1.0;
 }
 
-/// v_hat, R and L of a motor, and their derivatives.
-struct MotorLaw {
-  double target, resistance, limit;
-  double target_by_error = 0, target_by_stiffness = 0, target_by_damping = 0, target_by_target = 0;
-  double resistance_by_stiffness = 0, resistance_by_damping = 0;
-};
+/// Whether something else than near-rigidity gives in a row.
+bool is_soft(const Joint& joint, const RowOf& row, bool is_link) {
+  switch (row.law) {
+    case JointLaw::hold:
+      return compliance_of(joint, row.error) > 0.0;
+    case JointLaw::motor:
+      return row.drive != Drive::motor || (is_link && std::isfinite(joint.motor.damping));
+    case JointLaw::stop:
+    case JointLaw::load:
+      break;
+  }
+  return false;
+}
 
 /// c of a row: next to nothing where something else gives, so that R > 0 however stiff that is.
 double near_rigid_of(const Joint& joint, const RowOf& row, bool is_link,
                      const smooth_coulomb::Settings& settings) {
-  const bool is_soft = row.law == JointLaw::motor  ? is_link && std::isfinite(joint.motor.damping)
-                       : row.law == JointLaw::hold ? compliance_of(joint, row.error) > 0.0
-                                                   : false;
+  if (row.drive == Drive::armature) return 0.0;
   constexpr double k_next_to_nothing = 1e-6;
-  return (is_soft ? k_next_to_nothing : 1.0) * settings.near_rigid;
+  return (is_soft(joint, row, is_link) ? k_next_to_nothing : 1.0) * settings.near_rigid;
 }
 
-/// @param near_rigid  c w
-MotorLaw motor_law(const Motor& motor, double error, double near_rigid, const smooth_coulomb::Settings& law) {
-  const double h = law.h, d = motor.damping;
-  MotorLaw m{};
-  m.limit = h * motor.limit;
-  if (motor.kind == MotorKind::velocity) {
-    m.target = motor.target;
-    m.target_by_target = 1.0;
-    m.resistance = 1.0 / (h * d) + near_rigid;
-    if (std::isfinite(d)) m.resistance_by_damping = -1.0 / (h * d * d);
-    return m;
-  }
-  const double k = motor.stiffness, sum = k * h + d;
-  m.target = -k * error / sum;
-  m.target_by_error = -k / sum;
-  m.target_by_target = k / sum;
-  m.target_by_stiffness = -error * d / (sum * sum);
-  m.target_by_damping = error * k / (sum * sum);
-  m.resistance = 1.0 / (h * sum) + near_rigid;
-  m.resistance_by_stiffness = -1.0 / (sum * sum);
-  m.resistance_by_damping = -1.0 / (h * sum * sum);
-  return m;
+/// Velocity that armature keeps, of a moving body: of a tree's joint v_free, as free motion has armature in it, else that
+/// before. Where half of what torques do follows the contact problem (free_motion.h), w before lags by as much.
+Vec6<double> velocity_before(const JointGroup& group, const FreeMotion& free, int slot) {
+  const Vec6<double> V = free.v_start.segment<6>(6 * slot), V_free = free.v_free.segment<6>(6 * slot);
+  if (group.is_link) return V_free;
+  if (free.moves_with_tree(slot)) return V;
+  return stack<double>(2.0 * V.head<3>() - V_free.head<3>(), V.tail<3>());
+}
+
+/// @param free  null: nothing moves before
+DriveInputs drive_inputs(const JointGroup& group, const JointRow& row, double radius,
+                         const JointSettings& settings, const FreeMotion* free) {
+  DriveInputs inputs{settings.substep, settings.law.stiction_speed / radius, 0.0};
+  if (free == nullptr) return inputs;
+  inputs.rate_before = row.drift;
+  if (group.slot_A >= 0) inputs.rate_before += row.J_A.dot(velocity_before(group, *free, group.slot_A));
+  if (group.slot_B >= 0) inputs.rate_before += row.J_B.dot(velocity_before(group, *free, group.slot_B));
+  return inputs;
+}
+
+/// VJP of DriveInputs::rate_before.
+void rate_before_vjp(const JointGroup& group, const JointRow& row, const FreeMotion& free, double rate_bar,
+                     JointRowBar& bar, const JointRowsGradient& gradient) {
+  const auto add = [&](int slot, const Vec6<double>& J, Vec6<double>& J_bar) {
+    if (slot < 0) return;
+    J_bar += rate_bar * velocity_before(group, free, slot);
+    const Vec6<double> V_bar = rate_bar * J;
+    if (group.is_link) {
+      gradient.v_free->segment<6>(6 * slot) += V_bar;
+      return;
+    }
+    gradient.v_start->segment<6>(6 * slot) += V_bar;
+    if (free.moves_with_tree(slot)) return;
+    gradient.v_start->segment<3>(6 * slot) += V_bar.head<3>();
+    gradient.v_free->segment<3>(6 * slot) -= V_bar.head<3>();
+  };
+  add(group.slot_A, row.J_A, bar.J_A);
+  add(group.slot_B, row.J_B, bar.J_B);
+  bar.drift += rate_bar;
+}
+
+/// d: how many springs of coordinates act on a body.
+int spring_count(const Model& model, int body) {
+  return static_cast<int>(std::count_if(model.joints.begin(), model.joints.end(), [body](const Joint& joint) {
+    return joint.spring_stiffness > 0.0 && (joint.body_A == body || joint.body_B == body);
+  }));
 }
 
 void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, double radius, JointRow& row) {
@@ -275,8 +311,9 @@ void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, doub
     set_turn_row(g.axis(2), row);
     coordinate = g.pose.angle();
   }
-  if (kind.law == JointLaw::motor) {
-    row.error = servo_error(joint, coordinate);
+  if (kind.law != JointLaw::stop) {
+    const double target = kind.law == JointLaw::load ? joint.spring_position : joint.motor.target;
+    row.error = coordinate_error(joint, coordinate, target);
     return;
   }
   const double scale = kind.sign * radius;
@@ -285,22 +322,27 @@ void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, doub
   row.error = scale * (coordinate - (kind.sign > 0.0 ? joint.lower : joint.upper));
 }
 
-void set_law(const Joint& joint, bool is_link, const RowOf& kind, const JointSettings& settings,
-             JointRow& row) {
+void set_law(const Joint& joint, const JointGroup& group, const RowOf& kind, double radius,
+             const JointSettings& settings, const FreeMotion* free, JointRow& row) {
   const double h = settings.law.h, tau = dissipation_time_of(joint, settings),
-               near_rigid = near_rigid_of(joint, kind, is_link, settings.law) * row.inverse_mass;
+               near_rigid = near_rigid_of(joint, kind, group.is_link, settings.law) * row.inverse_mass;
   switch (kind.law) {
     case JointLaw::hold:
       row.target = -row.error / (h + tau);
       row.resistance = compliance_of(joint, kind.error) / (h * (h + tau)) + near_rigid;
       break;
     case JointLaw::motor: {
-      const MotorLaw m = motor_law(joint.motor, row.error, near_rigid, settings.law);
+      const Motor motor = motor_of(joint, kind.drive, drive_inputs(group, row, radius, settings, free));
+      const MotorLaw m = motor_law(motor, row.error, near_rigid, settings.substep);
       row.target = m.target;
       row.resistance = m.resistance;
       row.limit = m.limit;
       break;
     }
+    case JointLaw::load:
+      row.target = spring_law(joint.spring_stiffness, row.error, row.inverse_mass, settings.substep).impulse;
+      row.resistance = 1.0;
+      break;
     case JointLaw::stop:
       row.target = smooth_coulomb::normal_target(row.error, row.inverse_mass, 0.0, tau, settings.law).value;
       row.resistance = smooth_coulomb::normal_resistance(row.inverse_mass, 0.0, tau, settings.law);
@@ -313,7 +355,8 @@ void set_law(const Joint& joint, bool is_link, const RowOf& kind, const JointSet
 // From the model and back ----------------------------------------------------------------------------------
 
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
-                     const JointSettings& settings, JointRows& out, std::span<const char> is_link) {
+                     const JointSettings& settings, JointRows& out, std::span<const char> is_link,
+                     const FreeMotion* free) {
   out.clear();
   out.stop_smoothing = settings.law.velocity_smoothing;
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
@@ -341,9 +384,12 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
           row.drift += row.J_A.dot(fixed_twist(model, state, settings.law.h, joint.body_A));
         if (group.slot_B < 0)
           row.drift += row.J_B.dot(fixed_twist(model, state, settings.law.h, joint.body_B));
-        group.does_work |= kind.law == JointLaw::motor || row.drift != 0.0 ||
+        group.does_work |= does_work(kind) || row.drift != 0.0 ||
                            (kind.law == JointLaw::hold && compliance_of(joint, kind.error) > 0.0);
-        if (group.is_link) {
+        if (kind.law == JointLaw::load) {
+          sum += spring_count(model, joint.body_A) * inverse_mass_of(mass, group.slot_A, row.J_A) +
+                 spring_count(model, joint.body_B) * inverse_mass_of(mass, group.slot_B, row.J_B);
+        } else if (group.is_link) {
           sum += (inverse_mass_of(mass, joint.body_A) + inverse_mass_of(mass, joint.body_B)) *
                  scale_of_inverse_mass(kind.law, radius);
         } else {
@@ -353,7 +399,7 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
       for (int i = begin; i < end; ++i) {
         JointRow& row = out.rows[at(group.begin + i)];
         row.inverse_mass = sum / (end - begin);
-        set_law(joint, group.is_link, list.rows[at(i)], settings, row);
+        set_law(joint, group, list.rows[at(i)], radius, settings, free, row);
       }
       begin = end;
     }
@@ -363,7 +409,7 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
 
 void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& state,
                     const JointSettings& settings, const JointRows& rows, std::span<const JointRowBar> bars,
-                    const JointRowsGradient& gradient) {
+                    const JointRowsGradient& gradient, const FreeMotion* free) {
   const double h = settings.law.h;
   for (const JointGroup& group : rows.groups) {
     const Joint& joint = model.joints[at(group.joint)];
@@ -377,8 +423,8 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
       double resistance_bar = 0.0;
       for (int i = begin; i < end; ++i) resistance_bar += bars[at(group.begin + i)].resistance;
       // By w of each row, all of which share their mean.
-      const double near_rigid = near_rigid_of(joint, list.rows[at(begin)], group.is_link, settings.law),
-                   w_bar = resistance_bar * near_rigid / (end - begin);
+      const double near_rigid = near_rigid_of(joint, list.rows[at(begin)], group.is_link, settings.law);
+      double w_bar = resistance_bar * near_rigid / (end - begin);
       for (int i = begin; i < end; ++i) {
         const RowOf& kind = list.rows[at(i)];
         const JointRow& row = rows.rows[at(group.begin + i)];
@@ -398,14 +444,27 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
             break;
           }
           case JointLaw::motor: {
-            const MotorLaw m = motor_law(joint.motor, row.error, near_rigid * row.inverse_mass, settings.law);
+            const DriveInputs inputs = drive_inputs(group, row, radius, settings, free);
+            const MotorLaw m = motor_law(motor_of(joint, kind.drive, inputs), row.error,
+                                         near_rigid * row.inverse_mass, inputs.h);
             error_bar = bar.target * m.target_by_error;
-            joint_bar.motor.target += bar.target * m.target_by_target;
-            joint_bar.motor.stiffness +=
-                bar.target * m.target_by_stiffness + bar.resistance * m.resistance_by_stiffness;
-            joint_bar.motor.damping +=
-                bar.target * m.target_by_damping + bar.resistance * m.resistance_by_damping;
-            joint_bar.motor.limit += h * bar.limit;
+            const MotorTangent motor_bar{
+                bar.target * m.target_by_target,
+                bar.target * m.target_by_stiffness + bar.resistance * m.resistance_by_stiffness,
+                bar.target * m.target_by_damping + bar.resistance * m.resistance_by_damping,
+                inputs.h * bar.limit};
+            const double rate_bar = motor_of_vjp(kind.drive, inputs, motor_bar, joint_bar);
+            if (free != nullptr && kind.drive == Drive::armature)
+              rate_before_vjp(group, row, *free, rate_bar, bar, gradient);
+            break;
+          }
+          case JointLaw::load: {
+            const SpringLaw spring =
+                spring_law(joint.spring_stiffness, row.error, row.inverse_mass, settings.substep);
+            error_bar = bar.target * spring.by_error;
+            joint_bar.spring_position -= error_bar;
+            joint_bar.spring_stiffness += bar.target * spring.by_stiffness;
+            w_bar = bar.target * spring.by_inverse_mass;
             break;
           }
           case JointLaw::stop: {
@@ -419,16 +478,17 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
 
         // The inverse mass, and the drift.
         const auto add_body = [&](int slot, int body, const Vec6<double>& J, Vec6<double>& J_bar) {
-          if (slot >= 0 && group.is_link) {
+          const bool is_load = kind.law == JointLaw::load;
+          if (slot >= 0 && group.is_link && !is_load) {
             const double inverse = mass.inverse_mass(body), scale = scale_of_inverse_mass(kind.law, radius);
             mass.each_fixed_together(
                 body, [&](int other) { gradient.mass[at(other)] -= w_bar * scale * inverse * inverse; });
           } else if (slot >= 0) {
             const Vec3<double> y = mass.inverse_inertia_W(slot) * J.head<3>(), f = J.tail<3>();
-            const double m = mass.mass(slot);
-            J_bar += 2.0 * w_bar * stack<double>(y, f / m);
-            gradient.mass[at(slot)] -= w_bar * f.squaredNorm() / (m * m);
-            gradient.inertia_W[at(slot)] -= w_bar * y * y.transpose();
+            const double m = mass.mass(slot), by_w = (is_load ? spring_count(model, body) : 1) * w_bar;
+            J_bar += 2.0 * by_w * stack<double>(y, f / m);
+            gradient.mass[at(slot)] -= by_w * f.squaredNorm() / (m * m);
+            gradient.inertia_W[at(slot)] -= by_w * y * y.transpose();
           } else if (body >= 0) {
             J_bar += bar.drift * fixed_twist(model, state, h, body);
             gradient.fixed_twist[at(body)] += bar.drift * J;

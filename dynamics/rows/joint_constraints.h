@@ -5,19 +5,27 @@
 /// for tangents x of the poses), its inverse mass w = J M^-1 J^T and x = v_hat - s:
 ///
 ///     hold   lambda = x/R                          v_hat = -e/(h + tau),  R = 1/(h k (h + tau)) + c w
-///     motor  lambda = y/sqrt(1 + (y/L)^2), y = x/R,  L = h times the motor's limit;
+///     motor  lambda = y/sqrt(1 + (y/L)^2), y = x/R,  L = h times the motor's limit, h that of the substep;
 ///            servo   v_hat = -k (q - target)/(k h + d), R = 1/(h (k h + d)) + c w,   d = damping
 ///            speed   v_hat = target,                    R = 1/(h d) + c w
+///            the joint's own damping and friction F: speed motors with target 0; of friction d = F/v_s, limit F
+///            armature a: v_hat = s before, R = 1/a; before is v_free of trees, else the start of the step
+///     spring lambda = -h k' (q - q0),  k' = k/(1 + h^2 k w/4):  a load, known at the start of the step
 ///     stop   the normal impulse of smooth_coulomb.h, the way to the end of the travel being the distance
 ///
-/// with c = beta^2/(4 pi^2), as contacts have it: near-rigid, and 1e-6 of that where a finite stiffness gives. w is the mean over
-/// the rows that belong together (three of a point, two or three of a rotation), so that it does not depend on the
-/// choice of axes.
+/// with the stiction speed v_s of contacts, of hinges over half the size of the smaller body, and c =
+/// beta^2/(4 pi^2), as contacts have it: near-rigid, and 1e-6 of that where a finite stiffness, or damping or
+/// friction of the joint, gives. w is the mean over the rows that belong together (three of a point, two or three of
+/// a rotation), so that it does not depend on the choice of axes.
 ///
-/// Joints of trees hold by themselves (motion/link_motion.h): they have rows of motors and stops alone. What
+/// Joints of trees hold by themselves (motion/link_motion.h): they have rows of their coordinates alone. What
 /// these move is the tree, not the two bodies by themselves: their w is 1/m_A + 1/m_B of what is fixed to each
 /// other, over the square of half the size of the smaller body where it is that of a rate [1/(kg m^2)]. Of their
 /// motors c is 1e-6 of that, too, unless the damping is infinite.
+///
+/// Springs of coordinates and the motion between them are symplectic, and stable at every h: their w = d_A w_A + d_B w_B,
+/// with w_A + w_B = J M^-1 J^T of the two bodies by themselves and d of a body the number of springs at it, bounds how
+/// much all springs together can do.
 ///
 /// The impulses of a point act on both bodies at the origin of JB, and rows turn with JA: momentum and
 /// angular momentum of two free bodies are exact.
@@ -26,6 +34,7 @@
 #include <span>
 
 #include "dynamics/contact_laws/smooth_coulomb.h"
+#include "dynamics/motion/free_motion.h"
 #include "dynamics/motion/mass_matrix.h"
 #include "dynamics/rows/joint_rows.h"
 #include "engine/model.h"
@@ -38,13 +47,16 @@ namespace abut {
 struct JointSettings {
   smooth_coulomb::Settings law;         ///< h, c, and what stops need
   double default_dissipation_time = 0;  ///< tau of joints that give none [s]
+  double substep = 0;                   ///< for how long motors and springs act [s]
 };
 
 /// Rows of all joints of a model that have any.
 ///
 /// @param is_link  per joint, whether a tree holds it; empty: none is
+/// @param free     of the step; null: rows of armature have no targets
 void make_joint_rows(const Model& model, const MassMatrix& mass, const State& state,
-                     const JointSettings& settings, JointRows& rows, std::span<const char> is_link = {});
+                     const JointSettings& settings, JointRows& rows, std::span<const char> is_link = {},
+                     const FreeMotion* free = nullptr);
 
 /// What rows contribute to; everything is added to.
 struct JointRowsGradient {
@@ -53,11 +65,13 @@ struct JointRowsGradient {
   std::span<double> mass;               ///< one per slot
   std::span<Mat3<double>> inertia_W;    ///< one per slot, not symmetrised
   std::span<JointGradient> joints;      ///< one per joint
+  GrowableVector* v_start = nullptr;    ///< of the free motion, if there is one
+  GrowableVector* v_free = nullptr;
 };
 
-/// The way back of make_joint_rows(), which made `rows`.
+/// VJP of make_joint_rows(), which made `rows`.
 void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& state,
                     const JointSettings& settings, const JointRows& rows, std::span<const JointRowBar> bars,
-                    const JointRowsGradient& gradient);
+                    const JointRowsGradient& gradient, const FreeMotion* free = nullptr);
 
 }  // namespace abut

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <numbers>
 
 #include "engine/model.h"
 #include "engine/scalar.h"
@@ -66,6 +67,25 @@ struct JointFrames {
   const JointFrames frames = joint_frames(joint, state);
   const JointPose<double> pose(frames.X_WJA, frames.X_WJB);
   return joint.kind == JointKind::slider ? pose.d.z() : pose.angle();
+}
+
+/// Of a coordinate from a target, of a hinge by at most half a turn.
+[[nodiscard]] inline double coordinate_error(const Joint& joint, double coordinate, double target) {
+  const double error = coordinate - target;
+  return joint.kind == JointKind::hinge ? std::remainder(error, 2.0 * std::numbers::pi) : error;
+}
+
+/// Rate of a hinge's angle [rad/s] or a slider's travel [m/s]: of B relative to A, about or along z of JA.
+[[nodiscard]] inline double joint_rate(const Joint& joint, const State& state) {
+  const JointFrames frames = joint_frames(joint, state);
+  const auto velocity = [&](int body, const Vec3<double>& centre_W) -> Vec3<double> {
+    if (body < 0) return Vec3<double>::Zero();
+    const Vec6<double>& V = state.V_WB[static_cast<std::size_t>(body)];
+    if (joint.kind == JointKind::hinge) return V.head<3>();
+    return V.tail<3>() + V.head<3>().cross(frames.X_WJB.p - centre_W);
+  };
+  return (frames.X_WJA.q * Vec3<double>::UnitZ())
+      .dot(velocity(joint.body_B, frames.X_WB.p) - velocity(joint.body_A, frames.X_WA.p));
 }
 
 /// How far apart what a joint holds together has drifted.

@@ -9,12 +9,13 @@ namespace {
 
 struct JointImpulse {
   double value;             ///< lambda
-  double d_velocity;        ///< by s, <= 0
+  double d_velocity;        ///< by s, <= 0; by the target -d_velocity, or 1 of a load
   double d_resistance = 0;  ///< by R
   double d_limit = 0;       ///< by L
 };
 
 JointImpulse impulse_of(const JointRow& row, double stop_smoothing, double s) {
+  if (row.law == JointLaw::load) return {row.target, 0.0};
   const double x = row.target - s, R = row.resistance;
   if (row.law == JointLaw::stop) {
     const auto gamma = smooth_coulomb::normal_impulse(s, row.target, 1.0 / R, stop_smoothing);
@@ -26,6 +27,10 @@ JointImpulse impulse_of(const JointRow& row, double stop_smoothing, double s) {
   const double z = x / (R * row.limit), root = std::hypot(1.0, z), sine = z / root;
   const double slope = 1.0 / (R * root * root * root);
   return {row.limit * sine, -slope, -slope * x / R, sine * sine * sine};
+}
+
+double d_target(const JointRow& row, const JointImpulse& lambda) {
+  return row.law == JointLaw::load ? 1.0 : -lambda.d_velocity;
 }
 
 double velocity_of(const JointGroup& group, const JointRow& row, const GrowableVector& v) {
@@ -70,11 +75,13 @@ void JointRows::add_gradient_sizes(const GrowableVector& v, GrowableVector& size
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
       const double k = -impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).d_velocity;
-      double speed = std::abs(row.drift) + std::abs(row.target);
+      const bool is_load = row.law == JointLaw::load;
+      double speed = std::abs(row.drift) + (is_load ? 0.0 : std::abs(row.target));
       if (group.slot_A >= 0) speed += row.J_A.cwiseAbs().dot(v.segment<6>(6 * group.slot_A).cwiseAbs());
       if (group.slot_B >= 0) speed += row.J_B.cwiseAbs().dot(v.segment<6>(6 * group.slot_B).cwiseAbs());
-      if (group.slot_A >= 0) sizes.segment<6>(6 * group.slot_A) += k * speed * row.J_A.cwiseAbs();
-      if (group.slot_B >= 0) sizes.segment<6>(6 * group.slot_B) += k * speed * row.J_B.cwiseAbs();
+      const double impulse = is_load ? std::abs(row.target) : k * speed;
+      if (group.slot_A >= 0) sizes.segment<6>(6 * group.slot_A) += impulse * row.J_A.cwiseAbs();
+      if (group.slot_B >= 0) sizes.segment<6>(6 * group.slot_B) += impulse * row.J_B.cwiseAbs();
     }
   }
 }
@@ -142,7 +149,7 @@ void JointRows::borne_vjp(const GrowableVector& v, std::span<JointRowBar> bars, 
       add(group.slot_A, row.J_A, bar.J_A);
       add(group.slot_B, row.J_B, bar.J_B);
       bar.drift += s_bar;
-      bar.target -= s_bar;
+      bar.target += bar.borne * d_target(row, lambda);
       bar.resistance += bar.borne * lambda.d_resistance;
       bar.limit += bar.borne * lambda.d_limit;
       bar.borne = 0.0;
@@ -165,7 +172,7 @@ void JointRows::vjp(const GrowableVector& v, const GrowableVector& w, std::span<
       add(group.slot_A, bar.J_A);
       add(group.slot_B, bar.J_B);
       bar.drift += s_bar;
-      bar.target -= s_bar;
+      bar.target += s_w * d_target(row, lambda);
       bar.resistance += s_w * lambda.d_resistance;
       bar.limit += s_w * lambda.d_limit;
       bar.borne -= s_w;

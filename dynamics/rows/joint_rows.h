@@ -12,7 +12,8 @@
 
 namespace abut {
 
-enum class JointLaw { hold, motor, stop };
+/// A load is an impulse that does not depend on s.
+enum class JointLaw { hold, motor, stop, load };
 
 struct JointRow {
   JointLaw law = JointLaw::hold;
@@ -20,7 +21,7 @@ struct JointRow {
   double drift = 0;       ///< the part of s of bodies of infinite mass
   double error = 0;       ///< e, or of a stop the distance to it [m or rad]
   double inverse_mass = 0;
-  double target = 0;      ///< v_hat
+  double target = 0;      ///< v_hat, or the impulse of a load
   double resistance = 0;  ///< R
   double limit = 0;       ///< L [N s or N m s], infinite if there is none
   double borne = 0;       ///< what of lambda has acted before: lambda - borne is what acts
@@ -31,8 +32,8 @@ struct JointGroup {
   int joint = -1;
   int slot_A = -1, slot_B = -1;  ///< position among the moving bodies, -1 if of infinite mass
   int begin = 0, end = 0;
-  bool is_link = false;    ///< of a tree, which holds it: only its motor and its stops have rows
-  bool does_work = false;  ///< it has a motor, is a spring, or ties to what moves by itself
+  bool is_link = false;    ///< of a tree, which holds it: only its coordinate has rows
+  bool does_work = false;  ///< it has a motor, armature or a spring, is one, or ties to what moves by itself
 
   [[nodiscard]] bool both_move() const { return slot_A >= 0 && slot_B >= 0; }
 };

@@ -1,11 +1,11 @@
 /// How the impulses of joints change along a direction.
 #pragma once
 
-#include <span>
-
+#include "dynamics/motion/free_motion.h"
 #include "dynamics/motion/mass_matrix.h"
 #include "dynamics/rows/joint_constraints.h"
 #include "dynamics/rows/joint_rows.h"
+#include "dynamics/solver/contact_problem.h"
 #include "engine/model.h"
 #include "engine/state.h"
 
@@ -15,18 +15,18 @@ namespace abut {
 /// of the two bodies of each joint, by the way back of its rows. What it is given must outlive it.
 class JointImpulseTangent {
  public:
-  /// @param inertia_W_dot, mass_dot  changes of the mass matrix, per moving body
+  /// @param problem_dot  changes of the mass matrix and of the free motion
   JointImpulseTangent(const Model& model, const State& state, const JointSettings& settings,
-                      const MassMatrix& mass, const JointRows& joints, const StateTangent& state_dot,
-                      std::span<const Mat3<double>> inertia_W_dot, std::span<const double> mass_dot)
+                      const MassMatrix& mass, const FreeMotion& free, const JointRows& joints,
+                      const StateTangent& state_dot, const ContactProblemDot& problem_dot)
       : model_(model),
         state_(state),
         settings_(settings),
         mass_(mass),
+        free_(free),
         joints_(joints),
         state_dot_(state_dot),
-        inertia_W_dot_(inertia_W_dot),
-        mass_dot_(mass_dot) {}
+        problem_dot_(problem_dot) {}
 
   /// Of rows some of whose impulses have acted before, at velocities v that change by v_dot.
   void set_borne(const GrowableVector& v, const GrowableVector& v_dot) {
@@ -45,10 +45,10 @@ class JointImpulseTangent {
   const State& state_;
   JointSettings settings_;
   const MassMatrix& mass_;
+  const FreeMotion& free_;
   const JointRows& joints_;
   const StateTangent& state_dot_;
-  std::span<const Mat3<double>> inertia_W_dot_;
-  std::span<const double> mass_dot_;
+  const ContactProblemDot& problem_dot_;
   const GrowableVector *v_borne_ = nullptr, *v_borne_dot_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/rows/joint_constraints.h"
+#include "dynamics/rows/joint_geometry.h"
 #include "dynamics/solver/smooth_coulomb_settings.h"
 #include "dynamics/step/gap_following.h"
 #include "dynamics/step/make_contact_solver.h"
@@ -88,13 +89,16 @@ MotionLag Stepper::lag_of(double h) const {
   return model_->joints.empty() ? MotionLag::of_part(h, config_.h) : MotionLag();
 }
 
-JointSettings Stepper::joint_settings() const {
+JointSettings Stepper::joint_settings(double h) const {
   constexpr double k_dissipation_steps = 1.0;
   JointSettings settings;
   settings.law = smooth_coulomb_settings(config_, acceleration_scale_ * config_.h);
+  settings.substep = h;
   settings.default_dissipation_time = k_dissipation_steps * config_.h;
   return settings;
 }
+
+JointSettings Stepper::joint_settings() const { return joint_settings(config_.h); }
 
 void Stepper::contacts(const State& state, StepScratch& scratch, ContactManifold& manifold) const {
   StepMemory& memory = scratch.memory();
@@ -168,10 +172,10 @@ void Stepper::make_contact_rows(const State& state, double h, std::span<const Co
   GapFollowing::restore(solved.followed, contacts);
 }
 
-void Stepper::make_joint_rows(const State& state, SolvedSubstep& solved) const {
+void Stepper::make_joint_rows(const State& state, double h, SolvedSubstep& solved) const {
   std::span<const char> is_link;
   if (trees_) is_link = trees_->is_link();
-  abut::make_joint_rows(*model_, solved.mass, state, joint_settings(), solved.joints, is_link);
+  abut::make_joint_rows(*model_, solved.mass, state, joint_settings(h), solved.joints, is_link, &solved.free);
 }
 
 void Stepper::set_margins(const State& state, double h, StepMemory& scratch) const {
@@ -235,7 +239,7 @@ StepReport Stepper::substep(const State& given, const Control& control, double h
   detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_contact_rows(state, h, scratch.manifold.pairs, {}, scratch.manifold.contacts, scratch.following,
                     solved);
-  make_joint_rows(state, solved);
+  make_joint_rows(state, h, solved);
   solved.has_impacts = phases_ && phases_->set_shares(solved.free.v_free, solved.rows);
   const ContactProblem problem = problem_of(solved, h);
   std::shared_ptr<SubstepTape> kept;
@@ -313,6 +317,16 @@ double mechanical_energy(const Model& model, const State& state) {
     const Vec3<double> w_B = state.X_WB[b].q.conjugate() * Vec3<double>(state.V_WB[b].head<3>());
     energy += 0.5 * w_B.dot(body.inertia * w_B) + 0.5 * body.mass * state.V_WB[b].tail<3>().squaredNorm() -
               (body.mass * model.gravity + body.external_wrench.tail<3>()).dot(state.X_WB[b].p);
+  }
+  for (const Joint& joint : model.joints) {
+    if (joint.armature > 0.0) {
+      const double rate = joint_rate(joint, state);
+      energy += 0.5 * joint.armature * rate * rate;
+    }
+    if (joint.spring_stiffness > 0.0) {
+      const double error = coordinate_error(joint, joint_coordinate(joint, state), joint.spring_position);
+      energy += 0.5 * joint.spring_stiffness * error * error;
+    }
   }
   return energy;
 }

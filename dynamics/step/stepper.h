@@ -96,7 +96,8 @@ class Stepper {
   [[nodiscard]] RowSettings row_settings(double h) const;
   [[nodiscard]] RowSettings row_settings() const;
 
-  /// Of the whole step, substeps included: errors are taken back over that.
+  /// For a substep of h seconds: errors are taken back over the whole step.
+  [[nodiscard]] JointSettings joint_settings(double h) const;
   [[nodiscard]] JointSettings joint_settings() const;
 
  private:
@@ -153,7 +154,7 @@ class Stepper {
   void find_reaction(const State& start, const SubstepRecord& part, const GrowableVector& end_velocity,
                      StepMemory& memory, GrowableVector& reaction) const;
   /// The rows of joints.
-  void make_joint_rows(const State& state, SolvedSubstep& solved) const;
+  void make_joint_rows(const State& state, double h, SolvedSubstep& solved) const;
   /// How far contacts are looked for: scratch.margins.
   void set_margins(const State& state, double h, StepMemory& scratch) const;
 
@@ -182,8 +183,8 @@ class Stepper {
   std::unique_ptr<const TapePool> tapes_;
 };
 
-/// Kinetic plus potential energy [J] of the bodies of finite mass (gravity and constant forces; not that of
-/// contacts and joints).
+/// Kinetic plus potential energy [J] of the bodies of finite mass (gravity and constant forces), of the armature and
+/// of the springs of joints' coordinates; not that of contacts, motors and what holds joints together.
 [[nodiscard]] double mechanical_energy(const Model& model, const State& state);
 
 }  // namespace abut

@@ -90,6 +90,7 @@ void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const C
                       std::exp(-body.linear_damping * h) * body.mass * V.tail<3>());
     memory.twists[i] = V;
   }
+  if (step.has_armature()) subtract_base_twists(trees_, step.parameters, step.kinematics, memory.twists);
   joint_rates<double>(trees_, step.kinematics, memory.twists, step.start.u);
   step.free = step.start;
   const TreeMotionReport report = memory.motion.step(trees_, step.parameters, step.loads, h, step.free,
@@ -121,6 +122,8 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
                                   h;
   }
   joint_rates<double>(trees_, step.kinematics, memory.twists, memory.rates);
+  const bool has_armature = step.has_armature();
+  if (has_armature) step.end_loads.tau += step.parameters.armature.cwiseProduct(memory.rates) / h;
   memory.rates += step.u;
   step.end = step.free;
   step.end_record.substeps.clear();
@@ -138,7 +141,9 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
       continue;
     }
     step.end.q.segment(part.q, part.nq) = step.start.q.segment(part.q, part.nq);
-    step.end.u.segment(part.u, part.nv) = memory.rates.segment(part.u, part.nv);
+    // Armature counts from the rates before; without it any start of Newton's method will do.
+    step.end.u.segment(part.u, part.nv) =
+        (has_armature ? step.start.u : memory.rates).segment(part.u, part.nv);
     std::copy(step.start.momentum.begin() + part.first_link, step.start.momentum.begin() + part.end_link,
               step.end.momentum.begin() + part.first_link);
     const TreeMotionReport report =

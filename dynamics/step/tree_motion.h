@@ -8,7 +8,8 @@
 ///              what enters the contact problem
 ///     v        v_free + J d, what that makes of it with contacts, motors and stops
 ///     q+, P+   where it moves to with  M(q) (v - v_free)  as impulses besides its loads: those of contacts, motors
-///              and stops, and reactions of joints, which do no work in the tree
+///              and stops, and reactions of joints, which do no work in the tree. Where joints have armature a, which
+///              is a row of the contact problem, the rest of these impulses is a (s - s_free) at the coordinates
 /// and the twists of the state at the end are those of the momenta P+ at q+, as they are of free bodies: of a link
 /// that turns, v belongs to the chord of the step. A displacement of the contact problem moves q+ on by its joint
 /// rates. So joints hold exactly whatever acts, momentum and angular momentum of free trees change by impulses alone,
@@ -47,6 +48,8 @@ struct TreeStep {
   TreeKinematics<double> kinematics;       ///< at q
   TreeKinematics<double> kinematics_free;  ///< where it moves to freely
   TreeKinematics<double> kinematics_next;  ///< at q+
+
+  [[nodiscard]] bool has_armature() const { return !parameters.armature.isZero(0.0); }
 };
 
 /// What joints do in a step, summed from the base of a tree to a link.

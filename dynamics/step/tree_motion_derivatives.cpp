@@ -79,6 +79,22 @@ void TreeMotion::advance_vjp(const MassMatrix& mass, double h, const FreeMotion&
     inertia_W_bar[at(s)] += L_bar * change.head<3>().transpose();
     parameter_bar[at(s)].mass += l_bar.dot(change.tail<3>());
   }
+  if (!step.has_armature()) return;
+  std::vector<Vec6<double>> change_bar(links, Vec6<double>::Zero());
+  memory.twists.resize(links);
+  for (std::size_t i = 0; i < links; ++i)
+    memory.twists[i] = of_link(mass, i, end.velocity) - of_link(mass, i, free.v_free);
+  joint_rates<double>(trees_, step.kinematics, memory.twists, memory.rates);
+  const VecX<double> tau_bar = bar.loads.tau / h;
+  bar.parameters.armature += memory.rates.cwiseProduct(tau_bar);
+  memory.rates_bar = step.parameters.armature.cwiseProduct(tau_bar);
+  joint_rates_vjp(trees_, step.kinematics, memory.twists, memory.rates_bar, change_bar,
+                  memory.kinematics_bar);
+  for (std::size_t i = 0; i < links; ++i) {
+    const int s = mass.slot(trees_.links[i].body);
+    end_bar.velocity.segment<6>(6 * s) += change_bar[i];
+    v_free_bar.segment<6>(6 * s) -= change_bar[i];
+  }
 }
 
 void TreeMotion::links_vjp(const TreeStep& step, std::span<const LinkMotionBar> bars,
@@ -166,6 +182,15 @@ void TreeMotion::free_motion_vjp(const MassMatrix& mass, const State& state, dou
     parameters.angular_damping -= h * L_bar.dot(step.start.momentum[i].head<3>());
     parameters.linear_damping -= h * l_bar.dot(step.start.momentum[i].tail<3>());
   }
+  if (!step.has_armature()) return;
+  // The rates before, of twists relative to those of bases
+  std::vector<Vec6<double>> twist_bar(links, Vec6<double>::Zero());
+  for (std::size_t i = 0; i < links; ++i) memory.twists[i] = state.V_WB[at(trees_.links[i].body)];
+  subtract_base_twists(trees_, step.parameters, step.kinematics, memory.twists);
+  joint_rates_vjp(trees_, step.kinematics, memory.twists, bar.state.u, twist_bar, memory.kinematics_bar);
+  subtract_base_twists_vjp(trees_, step.parameters, step.kinematics, twist_bar, memory.kinematics_bar,
+                           bar.parameters);
+  for (std::size_t i = 0; i < links; ++i) state_bar.twist[at(trees_.links[i].body)] += twist_bar[i];
 }
 
 void TreeMotion::close_joints_vjp(const State& state, const TreeStep& step, TreeMotionMemory& memory,
@@ -253,6 +278,15 @@ void TreeMotion::free_motion_jvp(const MassMatrix& mass, const State& state, dou
         d.linear_decay * (parameters.mass * V.tail<3>() + mass.mass(s) * V_dot.tail<3>()) -
             h * parameters.linear_damping * step.start.momentum[i].tail<3>());
   }
+  if (step.has_armature()) {
+    std::vector<Vec6<Dual1>> before;
+    for (const Link& link : trees_.links)
+      before.push_back(along<6>(state.V_WB[at(link.body)], direction.state.twist[at(link.body)]));
+    subtract_base_twists(trees_, memory.moved_parameters, memory.moved, before);
+    VecX<Dual1> rates;
+    joint_rates<Dual1>(trees_, memory.moved, before, rates);
+    dot.state.u = derivative_of(rates);
+  }
   memory.free_dot = dot;
   memory.motion.step_jvp(trees_, step.parameters, step.loads, step.record, memory.free_dot);
   const VecX<double>&q_dot = dot.state.q, &end_dot = memory.free_dot.state.q;
@@ -285,6 +319,16 @@ void TreeMotion::advance_jvp(const MassMatrix& mass, double h, const FreeMotion&
             tangent.inertia_W[at(s)] * change.head<3>() + mass.inertia_W(s) * change_dot.head<3>(),
             direction.parameters[at(s)].mass * change.tail<3>() + mass.mass(s) * change_dot.tail<3>()) /
         h;
+  }
+  if (step.has_armature()) {
+    std::vector<Vec6<Dual1>> change(links);
+    for (std::size_t i = 0; i < links; ++i) {
+      change[i] = along<6>(of_link(mass, i, end.velocity) - of_link(mass, i, free.v_free),
+                           of_link(mass, i, end_dot.velocity) - of_link(mass, i, tangent.v_free));
+    }
+    VecX<Dual1> rates;
+    joint_rates<Dual1>(trees_, memory.moved, change, rates);
+    dot.loads.tau += step.parameters.armature.cwiseProduct(derivative_of(rates)) / h;
   }
   memory.motion.step_jvp(trees_, step.parameters, step.end_loads, step.end_record, dot);
   VecX<double> q_next_dot = dot.state.q;

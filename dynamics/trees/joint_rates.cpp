@@ -2,6 +2,22 @@
 
 namespace abut {
 
+void subtract_base_twists_vjp(const KinematicTrees& trees, const TreeParameters<double>& parameters,
+                              const TreeKinematics<double>& kinematics,
+                              std::span<const Vec6<double>> V_WB_bar, TreeKinematicsBar& bar,
+                              TreeParametersTangent& parameters_bar) {
+  if (parameters.bases.empty()) return;
+  for (std::size_t i = 0; i < trees.links.size(); ++i) {
+    const int tree = trees.links[i].tree;
+    const Vec3<double>&p = kinematics.p_OB[i], &p_WO = kinematics.origin[at(tree)];
+    const Vec6<double> base_bar = -wrench_about_origin(p, V_WB_bar[i]);
+    const Vec3<double> w = base_twist(parameters, tree, p_WO).head<3>(),
+                       p_bar = w.cross(V_WB_bar[i].tail<3>());
+    bar.link[i] += wrench_of_force(p, p_bar);
+    base_twist_vjp(parameters, tree, p_WO, base_bar, parameters_bar);
+  }
+}
+
 void joint_rates_vjp(const KinematicTrees& trees, const TreeKinematics<double>& kinematics,
                      std::span<const Vec6<double>> V_WB, const VecX<double>& u_bar,
                      std::span<Vec6<double>> V_WB_bar, TreeKinematicsBar& bar) {

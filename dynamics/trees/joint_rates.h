@@ -38,6 +38,23 @@ void joint_rates(const KinematicTrees& trees, const TreeKinematics<S>& kinematic
   }
 }
 
+/// Takes the motion of bases from twists of links, as joint_rates() expects them.
+template <typename S>
+void subtract_base_twists(const KinematicTrees& trees, const TreeParameters<S>& parameters,
+                          const TreeKinematics<S>& kinematics, std::vector<Vec6<S>>& V_WB) {
+  for (std::size_t i = 0; i < trees.links.size(); ++i) {
+    const int tree = trees.links[i].tree;
+    V_WB[i] -= twist_at<S>(kinematics.p_OB[i], base_twist(parameters, tree, kinematics.origin[at(tree)]));
+  }
+}
+
+/// The cotangents of subtract_base_twists(), but for those of the twists, which stay: adds to those of poses and of
+/// bases.
+void subtract_base_twists_vjp(const KinematicTrees& trees, const TreeParameters<double>& parameters,
+                              const TreeKinematics<double>& kinematics,
+                              std::span<const Vec6<double>> V_WB_bar, TreeKinematicsBar& bar,
+                              TreeParametersTangent& parameters_bar);
+
 /// The cotangents of joint_rates(): adds to those of twists, poses and axes.
 void joint_rates_vjp(const KinematicTrees& trees, const TreeKinematics<double>& kinematics,
                      std::span<const Vec6<double>> V_WB, const VecX<double>& u_bar,

@@ -70,6 +70,7 @@ void set_tree_parameters(const Model& model, const KinematicTrees& trees,
     numbers.inertia = body.inertia;
     if (link.joint < 0) continue;
     const Joint& joint = model.joints[at(link.joint)];
+    if (has_coordinate(joint.kind)) parameters.armature[link.u] = joint.armature;
     numbers.X_PJ = link.reversed ? joint.X_BJ : joint.X_AJ;
     numbers.X_CJ = link.reversed ? joint.X_AJ : joint.X_BJ;
     const int base = link.parent < 0 ? base_body(model, link) : -1;
@@ -103,9 +104,10 @@ void tree_parameters_vjp(const Model& model, const KinematicTrees& trees,
     body_bar[at(link.body)].inertia += link_bar.inertia;
     if (link.joint < 0) continue;
     const Joint& joint = model.joints[at(link.joint)];
-    JointTangent& frames_bar = joint_bar[at(link.joint)];
-    Vec6<double>& parent_bar = link.reversed ? frames_bar.X_BJ : frames_bar.X_AJ;
-    Vec6<double>& child_bar = link.reversed ? frames_bar.X_AJ : frames_bar.X_BJ;
+    JointTangent& own_bar = joint_bar[at(link.joint)];
+    Vec6<double>& parent_bar = link.reversed ? own_bar.X_BJ : own_bar.X_AJ;
+    Vec6<double>& child_bar = link.reversed ? own_bar.X_AJ : own_bar.X_BJ;
+    if (has_coordinate(joint.kind)) own_bar.armature += bar.armature[link.u];
     child_bar += link_bar.X_CJ;
     const int base = link.parent < 0 ? base_body(model, link) : -1;
     if (base < 0) {

@@ -77,18 +77,18 @@ struct TreeParametersTangent {
 
 /// The numbers of a model, with bodies of infinite mass at rest at X_WB (by body; of moving ones not read).
 ///
-/// @param armature  (nv), or empty for none
+/// @param armature  (nv), or empty for that of the joints
 /// Throws std::invalid_argument if the armature has another length, or a component that is negative or not
 /// finite.
 [[nodiscard]] TreeParameters<double> tree_parameters(const Model& model, const KinematicTrees& trees,
                                                      const std::vector<Pose<double>>& X_WB,
                                                      const VecX<double>& armature = {});
 
-/// The same without armature, in place.
+/// The same with the armature of the joints, in place.
 void set_tree_parameters(const Model& model, const KinematicTrees& trees,
                          const std::vector<Pose<double>>& X_WB, TreeParameters<double>& parameters);
 
-/// The cotangents of tree_parameters(): adds those of masses, inertias and joint frames to `body_bar` (by
+/// The cotangents of tree_parameters(): adds those of masses, inertias, joint frames and armature to `body_bar` (by
 /// body) and `joint_bar` (by joint), those of poses of bodies of infinite mass to `pose_bar` (by body).
 void tree_parameters_vjp(const Model& model, const KinematicTrees& trees,
                          const std::vector<Pose<double>>& X_WB, const TreeParametersTangent& bar,

@@ -136,7 +136,8 @@ class Model:
 
         kind: "fixed", "ball", "hinge", "slider" or "distance".
         keys: those of [[joint]], such as position (3) [m], axis (3), lower, upper [rad or m],
-            motor={"kind": ...}.
+            damping [N m s/rad or N s/m], friction [N m or N], armature [kg m^2 or kg],
+            spring_stiffness [N m/rad or N/m], spring_position [rad or m], motor={"kind": ...}.
         Returns the model.
         """
         return self._add(

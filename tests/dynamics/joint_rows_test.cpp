@@ -37,6 +37,7 @@ struct Case {
   State state;
   JointSettings settings;
   MassMatrix mass;
+  FreeMotion free;
   JointRows rows;
 
   Case(Random& random, JointKind kind, double apart, double turn, bool A_is_fixed = false) {
@@ -56,9 +57,10 @@ struct Case {
     joint.length = 0.9 * apart + 0.01;
     joint.dissipation_time = 0.004;
     model.joints = {joint};
-    settings.law.h = 2e-3;
+    settings.law.h = settings.substep = 2e-3;
     settings.law.near_rigid = 2.5e-4;
     settings.law.velocity_smoothing = 0.05;
+    settings.law.stiction_speed = 0.5;
     settings.law.push_out_speed = 1.0;
     update();
   }
@@ -67,7 +69,12 @@ struct Case {
 
   void update() {
     mass.update(model, state);
-    make_joint_rows(model, mass, state, settings, rows);
+    if (free.v_start.size() == 0) free.v_start = free.v_free = GrowableVector::Zero(mass.size());
+    make_joint_rows(model, mass, state, settings, rows, {}, &free);
+  }
+  void set_free(Random& random) {
+    free.v_start = random_velocity(random);
+    free.v_free = random_velocity(random);
   }
 
   [[nodiscard]] GrowableVector random_velocity(Random& random) const {
@@ -272,6 +279,12 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
     } else {
       c.joint().motor = {MotorKind::velocity, 0.2, 0.0, 3.0, 2.0};
     }
+    c.joint().damping = 4.0;
+    c.joint().friction = 1.5;
+    c.joint().armature = 0.02;
+    c.joint().spring_stiffness = 50.0;
+    c.joint().spring_position = 0.1;
+    c.set_free(random);
     const double q = joint_coordinate(c.joint(), c.state);
     c.joint().lower = q + 1e-4;  // beyond it, and within the smoothing
     c.joint().upper = q + 2e-4;
@@ -291,7 +304,9 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
   std::vector<double> mass(slots, 0.0);
   std::vector<Mat3<double>> inertia_W(slots, Mat3<double>::Zero());
   std::vector<JointGradient> joints(1);
-  joint_rows_vjp(c.model, c.mass, c.state, c.settings, c.rows, bars, {pose, twist, mass, inertia_W, joints});
+  GrowableVector v_start = GrowableVector::Zero(v.size()), v_free = v_start;
+  joint_rows_vjp(c.model, c.mass, c.state, c.settings, c.rows, bars,
+                 {pose, twist, mass, inertia_W, joints, &v_start, &v_free}, &c.free);
   const JointGradient& bar = joints[0];
 
   // Values are of the order of 1e2, so that differences with a step of 1e-6 know ten digits of 1e4.
@@ -339,6 +354,17 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
         [](Case& m, double x) { m.joint().motor.stiffness += x; });
   check("motor damping", bar.motor.damping, 1e-4, [](Case& m, double x) { m.joint().motor.damping += x; });
   check("motor limit", bar.motor.limit, 1e-4, [](Case& m, double x) { m.joint().motor.limit += x; });
+  check("damping", bar.damping, 1e-4, [](Case& m, double x) { m.joint().damping += x; });
+  check("armature", bar.armature, 1e-7, [](Case& m, double x) { m.joint().armature += x; });
+  check("spring stiffness", bar.spring_stiffness, 1e-3,
+        [](Case& m, double x) { m.joint().spring_stiffness += x; });
+  check("spring position", bar.spring_position, 1e-6,
+        [](Case& m, double x) { m.joint().spring_position += x; });
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    check("start velocity", v_start[i], 1e-4, [&](Case& m, double x) { m.free.v_start[i] += x; });
+    check("free velocity", v_free[i], 1e-4, [&](Case& m, double x) { m.free.v_free[i] += x; });
+  }
+  check("friction", bar.friction, 1e-4, [](Case& m, double x) { m.joint().friction += x; });
   const int last = c.mass.slot(1);
   check("mass", mass[static_cast<std::size_t>(last)], 1e-5,
         [](Case& m, double x) { m.model.bodies[1].mass += x; });

@@ -178,6 +178,20 @@ TEST_CASE("parameters: of joints, each has those of its kind and of its motor", 
   CHECK_THROWS_WITH(require_allowed(find_parameter(scene, "joint.hinge 4.motor.damping"), 0.0),
                     Catch::Contains("> 0"));
 
+  refuses("joint.hinge 4.spring_position", "no spring");
+  // There is no derivative with respect to a damping, say, that the joint does not have.
+  for (const std::string key : {"damping", "friction", "armature", "spring_stiffness"}) {
+    const SceneParameter none = find_parameter(scene, "joint.hinge 4." + key);
+    CHECK(value_of(scene, none) == 0.0);
+    CHECK_FALSE(is_differentiable_at(scene, none));
+    CHECK_THROWS_WITH(derivative_by(scene, none, Gradient()), Catch::Contains("'" + none.name + "' = 0"));
+    CHECK_NOTHROW(require_allowed(none, 0.0));
+    for (const SceneParameter& parameter : differentiable_parameters(scene))
+      CHECK(parameter.name != none.name);
+    CHECK(is_differentiable_at(scene, find_parameter(scene, "joint.hinge 5." + key)));
+    refuses("joint.rope." + key, "only a hinge or a slider");
+  }
+
   Scene sliding = scene;
   sliding.model.joints[1].kind = JointKind::slider;
   CHECK(find_parameter(sliding, "joint.hinge 4.motor.target").unit == "m/s");

@@ -45,11 +45,13 @@ struct File {
 
 TEST_CASE("read_scene: a joint's place in the world becomes one on each body", "[engine][value]") {
   const File file;
-  const Scene scene = file.read(k_hinge +
-                                "position = [0.5, 0.1, 1]\naxis = [0, 2, 0]\nlower = -1\nupper = 2\n"
-                                "stiffness = 1e4\nangular_stiffness = 50\ndissipation_time = 0.01\n"
-                                "collide = true\n[joint.motor]\nkind = \"position\"\ntarget = 0.3\n"
-                                "stiffness = 40\ndamping = 2\nlimit = 5\n");
+  const Scene scene =
+      file.read(k_hinge +
+                "position = [0.5, 0.1, 1]\naxis = [0, 2, 0]\nlower = -1\nupper = 2\n"
+                "stiffness = 1e4\nangular_stiffness = 50\ndissipation_time = 0.01\n"
+                "collide = true\ndamping = 0.5\nfriction = 0.25\narmature = 0.01\nspring_stiffness = "
+                "3\nspring_position = -0.5\n[joint.motor]\nkind = \"position\"\ntarget = 0.3\n"
+                "stiffness = 40\ndamping = 2\nlimit = 5\n");
   REQUIRE(scene.model.joints.size() == 1);
   const Joint& joint = scene.model.joints[0];
   CHECK(joint.name == "j");
@@ -67,6 +69,11 @@ TEST_CASE("read_scene: a joint's place in the world becomes one on each body", "
   CHECK(joint.angular_stiffness == 50);
   CHECK(joint.dissipation_time == 0.01);
   CHECK(joint.collide);
+  CHECK(joint.damping == 0.5);
+  CHECK(joint.friction == 0.25);
+  CHECK(joint.armature == 0.01);
+  CHECK(joint.spring_stiffness == 3);
+  CHECK(joint.spring_position == -0.5);
   CHECK(joint.motor.kind == MotorKind::position);
   CHECK(joint.motor.target == 0.3);
   CHECK(joint.motor.stiffness == 40);
@@ -143,6 +150,11 @@ TEST_CASE("read_scene: a wrong joint is refused with its line, name and cause", 
       {turned + "upper = -7\n", {"limits of a hinge lie within half a turn"}},
       {turned + "length = 1\n", {"unknown key 'length' in joint[0]"}},
       {turned + "stiffness = 0\n", {"scene.toml:21: joint[0].stiffness = 0, allowed: > 0"}},
+      {turned + "damping = -1\n", {"scene.toml:21: joint[0].damping = -1, allowed: >= 0"}},
+      {turned + "friction = inf\n", {"scene.toml:21: joint[0].friction = inf, allowed: >= 0"}},
+      {turned + "armature = -1\n", {"scene.toml:21: joint[0].armature = -1, allowed: >= 0"}},
+      {turned + "spring_stiffness = -1\n", {"joint[0].spring_stiffness = -1, allowed: >= 0"}},
+      {ball + "damping = 1\n", {"unknown key 'damping' in joint[0]"}},
       {turned + "dissipation_time = -1\n", {"scene.toml:21: joint[0].dissipation_time = -1, allowed: >= 0"}},
       {ball + "motor = {kind = \"velocity\", target = 1}\n",
        {"scene.toml:19: joint[0].motor: only a hinge or a slider can have a motor"}},

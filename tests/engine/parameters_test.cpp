@@ -226,7 +226,7 @@ TEST_CASE("parameters: what a scene file gives stands where the table finds it",
       ++found;
     }
   }
-  CHECK(found == 4 * 2 + 5 + 2 + 1 + 10);
+  CHECK(found == 4 * 2 + 5 + 2 + 1 + 15);
 }
 
 TEST_CASE("parameters: each number of a body or a state has a slot of its own in a tangent",

@@ -68,6 +68,11 @@ inline Scene all_parameters_scene(double tolerance) {
   held.lower = -k_infinity;
   held.upper = k_infinity;
   held.motor = {MotorKind::position, 0.2, 3.0, 0.1, 0.6};
+  held.damping = 0.05;
+  held.friction = 0.1;
+  held.armature = 1e-3;
+  held.spring_stiffness = 2.0;
+  held.spring_position = 0.1;
   made.model.joints.push_back(held);
   Joint rope;
   rope.name = "rope";

@@ -32,19 +32,6 @@ Vec3<double> roll_pitch_yaw(const Quat<double>& q) {
           std::atan2(R(1, 0), R(0, 0))};
 }
 
-/// Velocity of a joint's coordinate: of B relative to A along or about z of JA.
-double coordinate_rate(const Joint& joint, const State& state) {
-  const JointFrames frames = joint_frames(joint, state);
-  const Vec3<double> z_W = frames.X_WJA.q * Vec3<double>::UnitZ();
-  const auto velocity = [&](int body, const Vec3<double>& centre_W) -> Vec3<double> {
-    if (body < 0) return Vec3<double>::Zero();
-    const Vec6<double>& V = state.V_WB[static_cast<std::size_t>(body)];
-    if (joint.kind == JointKind::hinge) return V.head<3>();
-    return V.tail<3>() + V.head<3>().cross(frames.X_WJB.p - centre_W);
-  };
-  return z_W.dot(velocity(joint.body_B, frames.X_WB.p) - velocity(joint.body_A, frames.X_WA.p));
-}
-
 class InspectorPanel : public Panel {
  public:
   InspectorPanel() : Panel("Inspector", GLFW_KEY_F11, Pane::right, true) {}
@@ -198,7 +185,7 @@ class InspectorPanel : public Panel {
     NumberTable table("joint", &all_);
     if (has_coordinate(joint.kind)) {
       table.number(turns ? "Angle" : "Travel", joint_coordinate(joint, frame.state), unit);
-      table.number("Rate", coordinate_rate(joint, frame.state), turns ? "rad/s" : "m/s");
+      table.number("Rate", joint_rate(joint, frame.state), turns ? "rad/s" : "m/s");
       if (std::isfinite(joint.lower) || std::isfinite(joint.upper)) {
         table.number("Lower limit", joint.lower, unit);
         table.number("Upper limit", joint.upper, unit);
@@ -211,6 +198,13 @@ class InspectorPanel : public Panel {
     table.number("Apart by", error.position, "m");
     if (joint.kind != JointKind::ball && joint.kind != JointKind::distance)
       table.number("Twisted by", error.rotation, "rad");
+    if (joint.damping > 0.0) table.number("Damping", joint.damping, turns ? "N m s/rad" : "N s/m");
+    if (joint.friction > 0.0) table.number("Friction", joint.friction, effort_unit);
+    if (joint.armature > 0.0) table.number("Armature", joint.armature, turns ? "kg m^2" : "kg");
+    if (joint.spring_stiffness > 0.0) {
+      table.number("Spring", joint.spring_stiffness, turns ? "N m/rad" : "N/m");
+      table.number("At rest at", joint.spring_position, unit);
+    }
     if (joint.motor.kind != MotorKind::none) {
       table.text("Motor", k_motor_names[static_cast<std::size_t>(joint.motor.kind)]);
       const bool is_speed = joint.motor.kind == MotorKind::velocity;

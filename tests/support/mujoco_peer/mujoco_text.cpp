@@ -80,6 +80,7 @@ class SceneText {
       refuse(joint.name + " gives way, and is not a ball joint");
     if (has_motor && (joint.motor.kind != MotorKind::position || std::isfinite(joint.motor.limit)))
       refuse(joint.name + " has a motor of infinite gain or of limited force");
+    if (has_motor && joint.spring_stiffness > 0.0) refuse(joint.name + " has a motor and a spring");
     if (joint.body_B < 0 || body(joint.body_B).fixed) refuse(joint.name + " has a body B that does not move");
     if (joint.kind == JointKind::distance) return add_thread(joint);
     if (joint_of_[index(joint.body_B)]) refuse(joint.name + " closes a chain");
@@ -159,9 +160,16 @@ class SceneText {
     if (std::isfinite(joint.lower) || std::isfinite(joint.upper))
       more += fmt::format(" limited=\"true\" range=\"{} {}\"", std::max(joint.lower, -k_no_limit),
                           std::min(joint.upper, k_no_limit));
-    if (joint.motor.kind == MotorKind::position)
-      more += fmt::format(" stiffness=\"{}\" springref=\"{}\" damping=\"{}\"", joint.motor.stiffness,
-                          joint.motor.target, joint.motor.damping);
+    const bool has_motor = joint.motor.kind == MotorKind::position;
+    if (has_motor || joint.spring_stiffness > 0.0) {
+      more += fmt::format(" stiffness=\"{}\" springref=\"{}\"",
+                          has_motor ? joint.motor.stiffness : joint.spring_stiffness,
+                          has_motor ? joint.motor.target : joint.spring_position);
+    }
+    if (const double damping = joint.damping + (has_motor ? joint.motor.damping : 0.0); damping > 0.0)
+      more += fmt::format(" damping=\"{}\"", damping);
+    if (joint.friction > 0.0) more += fmt::format(" frictionloss=\"{}\"", joint.friction);
+    if (joint.armature > 0.0) more += fmt::format(" armature=\"{}\"", joint.armature);
     return fmt::format("<joint type=\"{}\" pos=\"{}\" axis=\"{}\" ref=\"{}\"{}/>\n",
                        joint.kind == JointKind::hinge ? "hinge" : "slide", at,
                        vector_text(joint.X_BJ.q * Vec3<double>(0, 0, 1)), joint_coordinate(joint, state_),

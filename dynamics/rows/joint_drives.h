@@ -1,0 +1,102 @@
+/// Laws of the rows of joints' coordinates: motors, and what is written as one, and springs.
+#pragma once
+
+#include <cmath>
+
+#include "engine/joint.h"
+#include "engine/model_tangent.h"
+#include "engine/types.h"
+
+namespace abut {
+
+/// What a row of the motor law comes from.
+enum class Drive { motor, damping, friction, armature };
+
+/// What drives other than motors depend on.
+struct DriveInputs {
+  double h;
+  double stiction_speed;  ///< v_s [rad/s or m/s]
+  double rate_before;     ///< [rad/s or m/s]
+};
+
+/// The motor that a drive is.
+[[nodiscard]] inline Motor motor_of(const Joint& joint, Drive drive, const DriveInputs& inputs) {
+  switch (drive) {
+    case Drive::damping:
+      return {MotorKind::velocity, 0.0, 0.0, joint.damping, k_infinity};
+    case Drive::friction:
+      return {MotorKind::velocity, 0.0, 0.0, joint.friction / inputs.stiction_speed, joint.friction};
+    case Drive::armature:
+      return {MotorKind::velocity, inputs.rate_before, 0.0, joint.armature / inputs.h, k_infinity};
+    case Drive::motor:
+      break;
+  }
+  return joint.motor;
+}
+
+/// VJP of motor_of(). Returns dL/d(rate_before).
+inline double motor_of_vjp(Drive drive, const DriveInputs& inputs, const MotorTangent& bar,
+                           JointGradient& joint_bar) {
+  switch (drive) {
+    case Drive::motor:
+      joint_bar.motor.target += bar.target;
+      joint_bar.motor.stiffness += bar.stiffness;
+      joint_bar.motor.damping += bar.damping;
+      joint_bar.motor.limit += bar.limit;
+      break;
+    case Drive::damping:
+      joint_bar.damping += bar.damping;
+      break;
+    case Drive::friction:
+      joint_bar.friction += bar.damping / inputs.stiction_speed + bar.limit;
+      break;
+    case Drive::armature:
+      joint_bar.armature += bar.damping / inputs.h;
+      return bar.target;
+  }
+  return 0.0;
+}
+
+/// v_hat, R and L of a motor, and their derivatives.
+struct MotorLaw {
+  double target, resistance, limit;
+  double target_by_error = 0, target_by_stiffness = 0, target_by_damping = 0, target_by_target = 0;
+  double resistance_by_stiffness = 0, resistance_by_damping = 0;
+};
+
+/// Of a motor; see joint_constraints.h.
+///
+/// @param near_rigid  c w
+[[nodiscard]] inline MotorLaw motor_law(const Motor& motor, double error, double near_rigid, double h) {
+  const double d = motor.damping;
+  MotorLaw m{};
+  m.limit = h * motor.limit;
+  if (motor.kind == MotorKind::velocity) {
+    m.target = motor.target;
+    m.target_by_target = 1.0;
+    m.resistance = 1.0 / (h * d) + near_rigid;
+    if (std::isfinite(d)) m.resistance_by_damping = -1.0 / (h * d * d);
+    return m;
+  }
+  const double k = motor.stiffness, sum = k * h + d;
+  m.target = -k * error / sum;
+  m.target_by_error = -k / sum;
+  m.target_by_target = k / sum;
+  m.target_by_stiffness = -error * d / (sum * sum);
+  m.target_by_damping = error * k / (sum * sum);
+  m.resistance = 1.0 / (h * sum) + near_rigid;
+  m.resistance_by_stiffness = -1.0 / (sum * sum);
+  m.resistance_by_damping = -1.0 / (h * sum * sum);
+  return m;
+}
+
+/// The impulse of a spring, and its derivatives.
+struct SpringLaw {
+  double impulse, by_error, by_stiffness, by_inverse_mass;
+};
+[[nodiscard]] inline SpringLaw spring_law(double k, double error, double w, double h) {
+  const double quarter = 0.25 * h * h, root = 1.0 + quarter * k * w, k_h = h * k / root;
+  return {-k_h * error, -k_h, -h * error / (root * root), k_h * error * quarter * k / root};
+}
+
+}  // namespace abut
