@@ -13,43 +13,28 @@
 #include "dynamics/rows/joint_geometry.h"
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
+#include "tests/support/joint_scenes.h"
 #include "tests/support/no_alloc.h"
 #include "tests/support/scenes.h"
 
 namespace {
 
 using namespace abut;
+using test::along_x;
+using test::along_y;
+using test::joint_config;
+using test::run_steps;
 using test::TestScene;
 
 constexpr double k_g = 9.81, k_pi = std::numbers::pi;
 
-StepConfig config_with_step(double h) {
-  StepConfig config;
-  config.h = h;
-  config.acceleration_scale = k_g;
-  config.contact.edge_edge = false;
-  return config;
-}
-
 /// Adds a joint whose two frames are one at the scene's state; returns its number.
 int join(TestScene& scene, JointKind kind, int body_A, int body_B, const Pose<double>& X_WJ) {
-  Joint joint;
-  joint.name = "joint " + std::to_string(scene.model.joints.size());
-  joint.kind = kind;
-  joint.body_A = body_A;
-  joint.body_B = body_B;
-  joint.X_AJ = body_A < 0 ? X_WJ : scene.X_WB(body_A).inverse() * X_WJ;
-  joint.X_BJ = scene.X_WB(body_B).inverse() * X_WJ;
-  scene.model.joints.push_back(joint);
+  (void)test::add_joint(scene, kind, body_A, body_B, X_WJ);
   return static_cast<int>(scene.model.joints.size()) - 1;
 }
 
 Joint& joint_of(TestScene& scene, int j) { return scene.model.joints[static_cast<std::size_t>(j)]; }
-
-/// A frame at p whose z axis, that of hinges and sliders, is y of the world.
-Pose<double> along_y(const Vec3<double>& p) { return test::pose_at(p, {-0.5 * k_pi, 0, 0}); }
-/// ... or x.
-Pose<double> along_x(const Vec3<double>& p) { return test::pose_at(p, {0, 0.5 * k_pi, 0}); }
 
 struct Drift {
   double position = 0, rotation = 0;
@@ -61,20 +46,6 @@ struct Drift {
     }
   }
 };
-
-/// Runs, and calls see(state) after each step.
-template <typename See>
-State run(const TestScene& scene, const StepConfig& config, int steps, const See& see) {
-  const Stepper stepper(scene.model, config);
-  State end;
-  const StepReport report =
-      simulate(stepper, scene.state, steps, {}, end, [&](int, const State& state, const StepReport&) {
-        see(state);
-        return true;
-      });
-  REQUIRE(report.status == StepStatus::ok);
-  return end;
-}
 
 /// Bars of 0.2 m and 0.5 kg on hinges about y (or balls) in a row from the origin, `angle` below the
 /// horizontal; the last one may be heavier.
@@ -114,7 +85,7 @@ TEST_CASE("Joints: a hinged bar swings with the period of a pendulum, at any amp
   std::vector<double> crossings;
   double before = -1.0;
   Drift drift;
-  run(scene, config_with_step(h), static_cast<int>(4.2 * period / h), [&, h = h](const State& state) {
+  run_steps(scene, joint_config(h), static_cast<int>(4.2 * period / h), [&, h = h](const State& state) {
     const double x = -state.X_WB[0].p.x();
     if (before < 0.0 && x >= 0.0) crossings.push_back(state.time - h * x / (x - before));
     before = x;
@@ -132,7 +103,7 @@ TEST_CASE("Joints: a pendulum keeps its energy over 10000 steps", "[dynamics][jo
   const double start = mechanical_energy(scene.model, scene.state), scale = links * 0.5 * k_g * 0.1 * links;
   double least = 0.0, most = 0.0;
   Drift drift;
-  run(scene, config_with_step(1e-3), 10000, [&](const State& state) {
+  run_steps(scene, joint_config(1e-3), 10000, [&](const State& state) {
     const double change = (mechanical_energy(scene.model, state) - start) / scale;
     least = std::min(least, change);
     most = std::max(most, change);
@@ -154,8 +125,8 @@ TEST_CASE("Joints: a chain of ten holds together, light or with a load of 10000 
   const bool hangs = GENERATE(true, false);
   TestScene scene = chain(10, kind, hangs ? 0.5 * k_pi : 0.3, load);
   Drift drift;
-  run(scene, config_with_step(h), static_cast<int>(1.0 / h),
-      [&](const State& state) { drift.add(scene.model, state); });
+  run_steps(scene, joint_config(h), static_cast<int>(1.0 / h),
+            [&](const State& state) { drift.add(scene.model, state); });
   CAPTURE(static_cast<int>(kind), load, hangs, drift.position, drift.rotation);
   CHECK(drift.position < (hangs ? hanging : swinging));
 }
@@ -187,7 +158,7 @@ TEST_CASE("Joints: free bodies keep their momentum and angular momentum", "[dyna
     return sum;
   };
   const Vec6<double> start = momentum(scene.state);
-  const State end = run(scene, config_with_step(2e-3), 300, [](const State&) {});
+  const State end = run_steps(scene, joint_config(2e-3), 300);
   CHECK((end.X_WB[0].p - scene.state.X_WB[0].p).norm() > 0.05);
   CHECK(test::close(momentum(end), start, 0, 1e-10 * start.norm()));
 }
@@ -200,7 +171,7 @@ TEST_CASE("Joints: a slider keeps its axis, and its travel its stops", "[dynamic
   scene.body(0).external_wrench << 0.3, 0.2, 0.1, 0, 5, 0;
   Drift drift;
   double least = 0.0;
-  const State end = run(scene, config_with_step(2e-3), 1000, [&](const State& state) {
+  const State end = run_steps(scene, joint_config(2e-3), 1000, [&](const State& state) {
     drift.add(scene.model, state);
     least = std::min(least, joint_coordinate(scene.model.joints[0], state));
   });
@@ -215,7 +186,7 @@ TEST_CASE("Joints: a hinge stops at its limits", "[dynamics][joints][property]")
   TestScene scene = chain(1, JointKind::hinge, 0.0);
   joint_of(scene, 0).upper = 0.8;  // it falls to +
   double most = 0.0;
-  const State end = run(scene, config_with_step(2e-3), 1000, [&](const State& state) {
+  const State end = run_steps(scene, joint_config(2e-3), 1000, [&](const State& state) {
     most = std::max(most, joint_coordinate(scene.model.joints[0], state));
   });
   CAPTURE(most);
@@ -230,7 +201,7 @@ TEST_CASE("Joints: a rod keeps its length while it turns and swings", "[dynamics
   joint_of(scene, j).X_AJ.p.setZero();
   joint_of(scene, j).length = 1.0;
   Drift drift;
-  run(scene, config_with_step(1e-3), 5000, [&](const State& state) { drift.add(scene.model, state); });
+  run_steps(scene, joint_config(1e-3), 5000, [&](const State& state) { drift.add(scene.model, state); });
   CAPTURE(drift.position);
   CHECK(drift.position < 1e-4);
 }
@@ -244,7 +215,7 @@ TEST_CASE("Joints: a velocity motor reaches its speed, and no sooner than its to
   const double torque = 0.1, speed = 3.0, I = scene.body(0).inertia(2, 2);
   joint_of(scene, j).motor = {MotorKind::velocity, speed, 0.0, k_infinity, torque};
   double largest = 0.0, before = 0.0, time_to_half = 0.0;
-  const State end = run(scene, config_with_step(2e-3), 600, [&](const State& state) {
+  const State end = run_steps(scene, joint_config(2e-3), 600, [&](const State& state) {
     const double w = state.V_WB[0][2];
     largest = std::max(largest, I * (w - before) / 2e-3);
     if (before < 0.5 * speed && w >= 0.5 * speed) time_to_half = state.time;
@@ -257,7 +228,7 @@ TEST_CASE("Joints: a velocity motor reaches its speed, and no sooner than its to
   CHECK(test::close(end.V_WB[0][2], speed, 1e-6, 0));
 
   joint_of(scene, j).motor.limit = k_infinity;
-  const State at_once = run(scene, config_with_step(2e-3), 1, [](const State&) {});
+  const State at_once = run_steps(scene, joint_config(2e-3), 1);
   CHECK(test::close(at_once.V_WB[0][2], speed, 1e-3, 0));
 }
 
@@ -265,7 +236,7 @@ TEST_CASE("Joints: a servo settles where its spring carries the load", "[dynamic
   TestScene scene = chain(1, JointKind::hinge, 0.0);
   const double k = 20.0;
   joint_of(scene, 0).motor = {MotorKind::position, -0.5, k, 1.0};
-  const State end = run(scene, config_with_step(2e-3), 2000, [](const State&) {});
+  const State end = run_steps(scene, joint_config(2e-3), 2000);
   const double q = joint_coordinate(joint_of(scene, 0), end);
   CAPTURE(q);
   CHECK(test::close(k * (-0.5 - q), -0.5 * k_g * 0.1 * std::cos(q), 1e-8, 0));
@@ -279,7 +250,7 @@ TEST_CASE("Joints: bodies that a joint ties together do not touch, unless it say
   const int j = join(scene, JointKind::hinge, 1, 0, test::pose_at({0, 0, 0}));
   StepScratch scratch;
   State next;
-  const StepConfig config = config_with_step(2e-3);
+  const StepConfig config = joint_config(2e-3);
   CHECK(Stepper(scene.model, config).step(scene.state, {}, next, scratch).contacts == 0);
   joint_of(scene, j).collide = true;
   CHECK(Stepper(scene.model, config).step(scene.state, {}, next, scratch).contacts > 0);
@@ -291,7 +262,7 @@ TEST_CASE("Joints: a step with joints and motors allocates nothing once its scra
   TestScene scene = chain(4, JointKind::hinge, 0.2);
   joint_of(scene, 1).motor = {MotorKind::position, 0.4, 5.0, 0.5, 2.0};
   joint_of(scene, 2).upper = 0.1;
-  StepConfig config = config_with_step(2e-3);
+  StepConfig config = joint_config(2e-3);
   config.law = GENERATE(ContactLaw::smooth_coulomb, ContactLaw::penalty);
   const Stepper stepper(scene.model, config);
   StepScratch scratch;
@@ -310,11 +281,11 @@ TEST_CASE("Joints: a step with joints and motors allocates nothing once its scra
 
 TEST_CASE("Joints: the penalty law holds them, too", "[dynamics][joints][property]") {
   TestScene scene = chain(3, JointKind::hinge, 0.0);
-  StepConfig config = config_with_step(1e-3);
+  StepConfig config = joint_config(1e-3);
   config.law = ContactLaw::penalty;
-  const State by_penalty = run(scene, config, 500, [](const State&) {});
+  const State by_penalty = run_steps(scene, config, 500);
   config.law = ContactLaw::smooth_coulomb;
-  const State by_default = run(scene, config, 500, [](const State&) {});
+  const State by_default = run_steps(scene, config, 500);
   for (std::size_t b = 0; b < 3; ++b) {  // nothing touches: the laws are one
     CHECK(test::close(by_penalty.X_WB[b].p, by_default.X_WB[b].p, 0, 1e-7));
     CHECK(test::close(by_penalty.V_WB[b], by_default.V_WB[b], 0, 1e-6));
@@ -330,7 +301,7 @@ TEST_CASE("Joints: what happens to one mechanism changes no bit of another", "[d
              test::pose_at({0, 5.0, 0}) * other.state.X_WB[static_cast<std::size_t>(b)]);
   join(both, JointKind::ball, -1, 3, test::pose_at({0, 5, 0}));
   join(both, JointKind::ball, 3, 4, test::pose_at({0.2 * std::cos(0.9), 5, -0.2 * std::sin(0.9)}));
-  const StepConfig config = config_with_step(2e-3);
+  const StepConfig config = joint_config(2e-3);
   const Stepper alone(one.model, config), together(both.model, config);
   const Trajectory part = rollout(alone, one.state, 60), whole = rollout(together, both.state, 60);
   REQUIRE(part.ok());
@@ -389,7 +360,7 @@ TEST_CASE("Joints: gradients of 100 steps agree with differences", "[dynamics][j
   joint_of(scene, 3).angular_stiffness = 50.0;
   joint_of(scene, 4).X_AJ.p.x() -= 0.05;
   joint_of(scene, 4).length = 0.05;
-  StepConfig config = config_with_step(law == ContactLaw::penalty ? 1e-3 : 2e-3);
+  StepConfig config = joint_config(law == ContactLaw::penalty ? 1e-3 : 2e-3);
   config.law = law;
   GradientCheckConfig check;
   check.samples = 60;
@@ -414,7 +385,7 @@ TEST_CASE("Fixed bodies: a moving plate takes along what lies on it", "[dynamics
   scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({0, 0, 0.05}));
   scene.set_friction(0.3);
   double time_to_half = 0.0, before = 0.0;
-  const State end = run(scene, config_with_step(2e-3), 300, [&](const State& state) {
+  const State end = run_steps(scene, joint_config(2e-3), 300, [&](const State& state) {
     const double v = state.V_WB[1][3];
     if (before < 0.25 && v >= 0.25) time_to_half = state.time;
     before = v;
@@ -436,7 +407,7 @@ TEST_CASE("Fixed bodies: a turning plate carries a box in a circle", "[dynamics]
   V[4] = 1.5 * 0.4;
   scene.add(test::box_of_mass({0.05, 0.05, 0.05}, 1.0, 2), test::pose_at({0.4, 0, 0.05}), V);
   scene.set_friction(0.5);  // mu g = 4.9 > w^2 r = 0.9 m/s^2
-  const State end = run(scene, config_with_step(2e-3), 1000, [](const State&) {});
+  const State end = run_steps(scene, joint_config(2e-3), 1000);
   const Vec3<double> p = end.X_WB[1].p;
   CAPTURE(p.transpose());
   CHECK(test::close(p.head<2>().norm(), 0.4, 0.02, 0));
@@ -457,7 +428,7 @@ TEST_CASE("Fixed bodies: a shaken floor goes to and fro, and takes a box along w
   const bool sticks = GENERATE(true, false);
   scene.set_friction(sticks ? 0.8 : 0.1);
   double floor_most = 0.0, slip = 0.0, fastest = 0.0;
-  const State end = run(scene, config_with_step(1e-3), 2000, [&](const State& state) {
+  const State end = run_steps(scene, joint_config(1e-3), 2000, [&](const State& state) {
     floor_most =
         std::max(floor_most, std::abs(state.X_WB[0].p.x() - a * (1.0 - std::cos(rate * state.time))));
     slip = std::max(slip, std::abs(state.X_WB[1].p.x() - state.X_WB[0].p.x()));
@@ -487,7 +458,7 @@ TEST_CASE("Fixed bodies: they are where their oscillation says, however few step
   steady[4] = 0.25;
   scene.V_WB(0) = shaking.twist(0.0) + steady;
   double farthest = 0.0;
-  (void)run(scene, config_with_step(h), 500, [&](const State& state) {
+  (void)run_steps(scene, joint_config(h), 500, [&](const State& state) {
     const double rate = 2.0 * k_pi * shaking.frequency;
     const Vec3<double> expected =
         shaking.amplitude * (std::sin(rate * state.time + shaking.phase) - std::sin(shaking.phase)) +
@@ -510,7 +481,7 @@ TEST_CASE("Fixed bodies: what they do has gradients by their twist and pose",
   join(scene, JointKind::hinge, 0, 2, along_x({0.1, 0.4, 0.14}));
   joint_of(scene, 0).motor = {MotorKind::position, 0.3, 5.0, 0.5, 2.0};
   scene.set_friction(0.4);
-  StepConfig config = config_with_step(law == ContactLaw::penalty ? 1e-3 : 2e-3);
+  StepConfig config = joint_config(law == ContactLaw::penalty ? 1e-3 : 2e-3);
   config.law = law;
   const Stepper stepper(scene.model, config);
   GradientCheckConfig check;
