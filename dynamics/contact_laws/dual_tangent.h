@@ -49,7 +49,7 @@ struct NormalTangent {
     return below(x_next, max(max(expected, x_next * to_stop), S(k_kept) * ramp.value));
   }
 
-  /// What the tangent says of an x.
+  /// Impulse and slope of the tangent at another x.
   [[nodiscard]] smooth_coulomb::NormalResponse<S> response(const S& at, const S& scale,
                                                            const S& width) const {
     const smooth_coulomb::Ramp<S> ramp(x);

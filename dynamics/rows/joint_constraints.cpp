@@ -119,7 +119,7 @@ struct RowOf {
   Drive drive = Drive::motor;
 };
 
-/// Whether a row may give energy to bodies, be it what it took from them before. Stiff joints count elsewhere.
+/// Whether a row may add energy to bodies (also energy stored before, as a spring does); rows that hold are not asked.
 bool does_work(const RowOf& row) {
   return row.law == JointLaw::load ||
          (row.law == JointLaw::motor && (row.drive == Drive::motor || row.drive == Drive::armature));
@@ -214,7 +214,7 @@ double scale_of_inverse_mass(JointLaw law, double radius) {
   return law == JointLaw::motor ? 1.0 / (radius * radius) : 1.0;
 }
 
-/// Whether something else than near-rigidity gives in a row.
+/// Whether a row has a finite stiffness or damping, besides the near-rigid compliance.
 bool is_soft(const Joint& joint, const RowOf& row, bool is_link) {
   switch (row.law) {
     case JointLaw::hold:

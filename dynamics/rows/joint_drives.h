@@ -9,10 +9,10 @@
 
 namespace abut {
 
-/// What a row of the motor law comes from.
+/// The part of a joint that a row of the motor law stands for.
 enum class Drive { motor, damping, friction, armature };
 
-/// What drives other than motors depend on.
+/// Inputs of damping, friction and armature.
 struct DriveInputs {
   double h;
   double stiction_speed;  ///< v_s [rad/s or m/s]
@@ -64,7 +64,7 @@ struct MotorLaw {
   double resistance_by_stiffness = 0, resistance_by_damping = 0;
 };
 
-/// Of a motor; see joint_constraints.h.
+/// The row of a motor; formulas in joint_constraints.h.
 ///
 /// @param near_rigid  c w
 [[nodiscard]] inline MotorLaw motor_law(const Motor& motor, double error, double near_rigid, double h) {

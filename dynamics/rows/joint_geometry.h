@@ -69,7 +69,7 @@ struct JointFrames {
   return joint.kind == JointKind::slider ? pose.d.z() : pose.angle();
 }
 
-/// Of a coordinate from a target, of a hinge by at most half a turn.
+/// coordinate - target; for a hinge wrapped to half a turn either way.
 [[nodiscard]] inline double coordinate_error(const Joint& joint, double coordinate, double target) {
   const double error = coordinate - target;
   return joint.kind == JointKind::hinge ? std::remainder(error, 2.0 * std::numbers::pi) : error;
