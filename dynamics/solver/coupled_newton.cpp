@@ -32,7 +32,7 @@ class CoupledNewton {
   [[nodiscard]] bool solve(double tolerance, int max_iterations, GrowableVector& v);
 
  private:
-  [[nodiscard]] bool approach(GrowableVector& v);
+  [[nodiscard]] bool approach(int max_iterations, GrowableVector& v);
   [[nodiscard]] bool direct(double tolerance, int max_iterations, GrowableVector& v);
   [[nodiscard]] bool graduated(double tolerance, int max_iterations, GrowableVector& v);
   [[nodiscard]] bool from_elsewhere(double tolerance, int max_iterations, GrowableVector& v);
@@ -141,11 +141,12 @@ bool CoupledNewton::iterate(double tolerance, Patience patience, GrowableVector&
 }
 
 /// Full steps by the tangents of dual_tangent.h, from v to near a solution; false if it does not get there.
-bool CoupledNewton::approach(GrowableVector& v) {
+bool CoupledNewton::approach(int max_iterations, GrowableVector& v) {
   GrowableVector &d = memory_.newton.direction, &before = memory_.newton.trial;
-  for (int iteration = 0; iteration < constants_.dual_iterations; ++iteration) {
+  const int most = std::min(max_iterations, constants_.approach_iterations);
+  for (int iteration = 0; iteration < most; ++iteration) {
     balance_.evaluate(v, RowLaw::dual, iteration > 0 ? &before : nullptr);
-    if (balance_.residual() <= constants_.dual_end) return true;
+    if (balance_.residual() <= constants_.approach_end) return true;
     ++solution_.factorizations;
     if (!balance_.factorize_coupled(v, memory_.jacobian, false, RowLaw::dual)) return false;
     d = -memory_.newton.gradient;
@@ -161,9 +162,16 @@ bool CoupledNewton::approach(GrowableVector& v) {
 bool CoupledNewton::direct(double tolerance, int max_iterations, GrowableVector& v) {
   const int passes = constants_.convex_passes;
   set_start(problem_, v);
-  if (constants_.dual_iterations > 0 && !approach(v)) set_start(problem_, v);
   balance_.evaluate(v, RowLaw::coupled);
-  const double at_start = balance_.residual();
+  double at_start = balance_.residual();
+  int left = max_iterations;
+  if (at_start > constants_.far_from_solution) {
+    const int before = solution_.iterations;
+    if (!approach(max_iterations, v)) set_start(problem_, v);
+    left -= solution_.iterations - before;
+    balance_.evaluate(v, RowLaw::coupled);
+    at_start = balance_.residual();
+  }
   if (!(at_start <= constants_.near_solution) && problem_.v_free != v) {
     balance_.evaluate(problem_.v_free, RowLaw::coupled);
     if (balance_.residual() >= at_start) {
@@ -174,7 +182,7 @@ bool CoupledNewton::direct(double tolerance, int max_iterations, GrowableVector&
   }
   for (int pass = 0;; ++pass) {
     const int patience = pass == passes ? constants_.last_patience : constants_.patience;
-    if (iterate(tolerance, {max_iterations, patience}, v)) {
+    if (iterate(tolerance, {pass == 0 ? left : max_iterations, patience}, v)) {
       solution_.path = pass == 0 ? SolutionPath::newton : SolutionPath::convex_pass;
       return true;
     }

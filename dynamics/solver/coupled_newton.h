@@ -2,7 +2,7 @@
 /// the same velocity: F(v) = 0 (momentum_balance.h), which is the gradient of no potential.
 ///
 /// From the state alone, the velocity at the start of the step or v*, in this order:
-///   0. Of impacts, whose start is far from the solution: full steps by the tangents of
+///   0. Where the start is far from the solution, as of impacts: full steps by the tangents of
 ///      contact_laws/dual_tangent.h.
 ///   1. Steps of A = dF/dv, by block LU, or of A with the bounds held fixed where those do not lead down;
 ///      along them a search for F(v + a d).d = 0.

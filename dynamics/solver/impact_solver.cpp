@@ -96,11 +96,9 @@ bool is_near_kink(double relative_gain) {
 
 ImpactSolver::ImpactSolver(const StepConfig& config, double acceleration_scale)
     : is_bounded_(config.passive_impacts), is_always_narrow_(config.law == ContactLaw::lcp) {
-  NewtonConstants constants;
-  constants.dual_iterations = 25;
   constexpr double k_narrow = 0.25;
   for (const double near_rigid : {1e-2, 1e-3, 1e-4, 1e-5}) {
-    laws_.emplace_back(config, acceleration_scale, SmoothCoulombSolver::Without::push_out, constants);
+    laws_.emplace_back(config, acceleration_scale, SmoothCoulombSolver::Without::push_out);
     laws_.back().set_near_rigid(near_rigid);
     narrow_laws_.push_back(laws_.back());
     narrow_laws_.back().set_narrower(k_narrow);

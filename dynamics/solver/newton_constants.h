@@ -14,7 +14,7 @@ struct NewtonConstants {
   // Newton's method on the balance of momentum (coupled_newton.cpp, convex_newton.cpp)
 
   /// A full step is taken where the slope at its end is at most this part of that at its start. Without the
-  /// search that follows otherwise 23 % of random steps fail; half: -9 % work.
+  /// search that follows otherwise 23 % of random steps fail.
   double full_step_slope = 0.5;
   /// A residual has made progress once it is below this part of the last one that had.
   double progress = 0.5;
@@ -27,14 +27,15 @@ struct NewtonConstants {
   /// 7e-10.
   double largest_rounding = 1e-6;
 
-  /// Steps at most by the tangents of contact_laws/dual_tangent.h, before the method starts. Of 8,000 impacts of
-  /// piles 0.3 % take more than 25, and start without.
-  int dual_iterations = 0;
-  double dual_end = 1e-3;  ///< residual, by these tangents, below which it starts
+  // Approach by the tangents of contact_laws/dual_tangent.h (CoupledNewton::approach())
+
+  double far_from_solution = 0.1;  ///< residual at the start above which it comes first
+  int approach_iterations = 25;  ///< at most; of 8,000 impacts of piles 0.3 % take more; half: -8, +16 % work
+  double approach_end = 1e-3;    ///< residual, by these tangents, below which it ends
 
   // Search along a step (MomentumBalance::root_along(), CoupledNewton::step_length())
 
-  double line_slope = 0.1;       ///< part of the slope at the start at which it ends; double: -10 % work
+  double line_slope = 0.1;       ///< part of the slope at the start at which it ends
   int line_iterations = 60;      ///< at most: halves an interval to rounding
   double line_interval = 1e-13;  ///< length of an interval at which it ends, over its upper end
   double line_expansion = 4.0;   ///< factor by which a step that is too short grows
@@ -42,30 +43,30 @@ struct NewtonConstants {
 
   // From the state itself (CoupledNewton::direct())
 
-  double near_solution = 1e-3;    ///< residual up to which the velocities of before are the start
-  int patience = 12;              ///< iterations without progress before a convex pass; double: -13 % work
-  int convex_passes = 3;          ///< convex passes; double: +7 % work
-  int last_patience = 20;         ///< iterations without progress after the last of them
+  double near_solution = 1e-3;  ///< residual up to which the velocities of before are the start
+  int patience = 12;       ///< iterations without progress before a convex pass; half, double: +7, -9 % work
+  int convex_passes = 3;   ///< convex passes
+  int last_patience = 20;  ///< iterations without progress after the last; double: -6 % work
   double rough_tolerance = 1e-6;  ///< relative residual of convex passes and of stages of friction
 
   // Graduated friction (CoupledNewton::graduated())
 
-  double widest_stiction = 1e5;  ///< stiction speed of the first stage, over v_s
-  double coarsest_stage = 3.0;  ///< factor between the stiction speeds of two stages; half, double: +16, +6 %
-  double finer_stage = 0.4;     ///< change of its logarithm after a failure; double: +10 % work
-  double coarser_stage = 1.5;   ///< and after a success
-  double finest_stage = 1e-3;   ///< logarithm below which it gives up
-  int stages = 200;             ///< at most
+  double widest_stiction = 1e5;     ///< stiction speed of the first stage, over v_s
+  double coarsest_stage = 3.0;      ///< factor between the stiction speeds of two stages
+  double finer_stage = 0.4;         ///< change of its logarithm after a failure; double: +5 % work
+  double coarser_stage = 1.5;       ///< and after a success
+  double finest_stage = 1e-3;       ///< logarithm below which it gives up
+  int stages = 200;                 ///< at most
   int first_stage_iterations = 60;  ///< iterations of the first stage
   int first_stage_patience = 20;    ///< iterations without progress of the first stage
   int stage_iterations = 30;        ///< iterations of a stage between the first and the last
-  int stage_patience = 10;          ///< iterations without progress of any later stage; half: +5 % work
+  int stage_patience = 10;          ///< iterations without progress of any later stage
 
   // Other starts (CoupledNewton::from_elsewhere())
 
-  int starts = 20;           ///< pseudo-random starts; half: 1 of 300 hard problems unsolved
+  int starts = 20;           ///< pseudo-random starts
   int start_patience = 15;   ///< iterations without progress from one of them
-  double start_speed = 0.5;  ///< change of a velocity, over momentum_scale/sqrt(total mass); half: 1 unsolved
+  double start_speed = 0.5;  ///< change of a velocity, over momentum_scale/sqrt(total mass)
   int start_seed = 1;        ///< of the pseudo-random numbers
 
   /// Convex passes with friction of a step that was not solved (SmoothCoulombSolver): the law before friction

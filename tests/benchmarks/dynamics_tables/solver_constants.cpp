@@ -39,6 +39,9 @@ constexpr Constant<N> k_newton[]{{"full_step_slope", &N::full_step_slope, 0.0, 1
                                  {"least_iterations", &N::least_iterations},
                                  {"rounding_factor", &N::rounding_factor},
                                  {"largest_rounding", &N::largest_rounding},
+                                 {"far_from_solution", &N::far_from_solution},
+                                 {"approach_iterations", &N::approach_iterations},
+                                 {"approach_end", &N::approach_end},
                                  {"line_slope", &N::line_slope, 0.0, 1.0},
                                  {"line_iterations", &N::line_iterations},
                                  {"line_interval", &N::line_interval},
@@ -92,12 +95,12 @@ constexpr Constant<I> k_interior_point[]{{"inside", &I::inside, 0.0, 1.0},
                                          {"smooth_starts", &I::smooth_starts}};
 
 /// Neither compiles once a structure has a member more: which then needs a line above. (`friction_passes` and
-/// `last_digits_iterations` decide on no solution, `dual_iterations` and `dual_end` are for impacts alone.)
+/// `last_digits_iterations` decide on no solution.)
 [[maybe_unused]] void list_is_complete(const NewtonConstants& constants) {
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, dual_iterations, dual_end, c6, c7, c8, c9, c10, c11, c12,
-                                c13, c14, c15, c16, c17, c18, c19, c20, c21, c22, c23, c24, c25, c26, c27,
-                                c28, c29, friction_passes] = constants;
-  static_assert(std::size(k_newton) == 29);
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
+                                c18, c19, c20, c21, c22, c23, c24, c25, c26, c27, c28, c29, c30, c31, c32,
+                                friction_passes] = constants;
+  static_assert(std::size(k_newton) == 32);
 }
 [[maybe_unused]] void list_is_complete(const InteriorPointConstants& constants) {
   [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17,
