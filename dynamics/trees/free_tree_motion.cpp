@@ -121,9 +121,8 @@ bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double time, doub
 void FreeTreeMotion::factor(const Inputs& in, const Tree& part, double h, const VecX<double>& u) {
   for (int i = part.first_link; i < part.end_link; ++i) {
     const Link& link = in.trees.links[at(i)];
-    elimination_.block[at(i)] =
-        chord_block(substep_.chords[at(i)], in.parameters.links[at(i)].mass, substep_.inertia_W[at(i)], h,
-                    substep_.start.p_OB[at(i)], substep_.end.p_OB[at(i)]);
+    chord_block(substep_.chords[at(i)], in.parameters.links[at(i)].mass, substep_.inertia_W[at(i)], h,
+                substep_.start.p_OB[at(i)], substep_.end.p_OB[at(i)], elimination_.block[at(i)]);
     right_.middleCols(link.u, link.nv) = substep_.end.axes.middleCols(link.u, link.nv);
     if (link.kind == LinkKind::ball || link.kind == LinkKind::free) {
       const Vec3<double> rotation = h * u.segment<3>(link.u);

@@ -143,22 +143,30 @@ class TreeElimination {
   void up(const Link& link, int i, const Axes& left, const Axes& M_right, VecX<S>& x) {
     using Rates = Eigen::Matrix<S, n, 1>;
     const Vec6<S>& p = force_[at(i)];
-    const Rates r = x.template segment<n>(link.u) - left.template middleCols<n>(link.u).transpose() * p;
+    Rates r;
+    for (int k = 0; k < n; ++k) r[k] = x[link.u + k] - left.col(link.u + k).dot(p);
     const auto D_inverse = D_inverse_[at(i)].template topLeftCorner<n, n>();
     const Rates y = is_transposed ? Rates(D_inverse.transpose() * r) : Rates(D_inverse * r);
     x.template segment<n>(link.u) = y;
-    if (link.parent >= 0) force_[at(link.parent)] += p + M_right.template middleCols<n>(link.u) * y;
+    if (link.parent < 0) return;
+    Vec6<S> passed_on = p;
+    for (int k = 0; k < n; ++k) passed_on += M_right.col(link.u + k) * y[k];
+    force_[at(link.parent)] += passed_on;
   }
 
   template <int n, bool is_transposed>
   void down(const Link& link, int i, const Axes& right, const Axes& left_M, VecX<S>& x) {
     using Rates = Eigen::Matrix<S, n, 1>;
-    const Vec6<S> above = twist_above(link);
-    const Rates r = left_M.template middleCols<n>(link.u).transpose() * above;
+    Vec6<S> twist = twist_above(link);
+    Rates r;
+    for (int k = 0; k < n; ++k) r[k] = left_M.col(link.u + k).dot(twist);
     const auto D_inverse = D_inverse_[at(i)].template topLeftCorner<n, n>();
     const Rates y = is_transposed ? Rates(D_inverse.transpose() * r) : Rates(D_inverse * r);
-    x.template segment<n>(link.u) -= y;
-    twist_[at(i)] = above + right.template middleCols<n>(link.u) * x.template segment<n>(link.u);
+    for (int k = 0; k < n; ++k) {
+      x[link.u + k] -= y[k];
+      twist += right.col(link.u + k) * x[link.u + k];
+    }
+    twist_[at(i)] = twist;
   }
 
   [[nodiscard]] Vec6<S> twist_above(const Link& link) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dynamics/trees/joint_coordinates.h"
+#include "dynamics/trees/rotations.h"
 #include "dynamics/trees/spatial.h"
 #include "dynamics/trees/tree.h"
 #include "dynamics/trees/tree_parameters.h"
@@ -62,20 +63,6 @@ void set_origins(const KinematicTrees& trees, const Tree& part, const TreeParame
   }
 }
 
-/// q v q', as Eigen has it but inline.
-template <typename S>
-[[nodiscard]] inline Vec3<S> rotated(const Quat<S>& q, const Vec3<S>& v) {
-  const Vec3<S> axis(q.x(), q.y(), q.z()), twice = S(2) * axis.cross(v);
-  return v + q.w() * twice + axis.cross(twice);
-}
-
-/// The z axis of a frame of orientation q.
-template <typename S>
-[[nodiscard]] Vec3<S> z_axis(const Quat<S>& q) {
-  return {S(2) * (q.x() * q.z() + q.w() * q.y()), S(2) * (q.y() * q.z() - q.w() * q.x()),
-          S(1) - S(2) * (q.x() * q.x() + q.y() * q.y())};
-}
-
 /// The joint frame of a root on its base, `time` seconds after the start of a step.
 template <typename S>
 [[nodiscard]] Pose<S> root_frame(const TreeParameters<S>& parameters, int link, int tree, double time) {
@@ -114,14 +101,15 @@ void update_kinematics(const KinematicTrees& trees, const Tree& part, const Tree
       X_WJ = root_frame(parameters, i, link.tree, kinematics.time);
     } else {
       const Pose<S>& X_WP = kinematics.X_WB[at(link.parent)];
-      X_WJ = {X_WP.q * numbers.X_PJ.q, X_WP.p + rotated(X_WP.q, numbers.X_PJ.p)};
+      X_WJ = {composed(X_WP.q, numbers.X_PJ.q), X_WP.p + rotated(X_WP.q, numbers.X_PJ.p)};
     }
     const Vec3<S> p_OJ = X_WJ.p - p_WO;
     const S sign = link.reversed ? S(-1) : S(1);
     switch (link.kind) {
       case LinkKind::hinge: {
         const Vec3<S> axis = sign * z_axis(X_WJ.q);
-        kinematics.axes.col(link.u) = stack<S>(axis, p_OJ.cross(axis));
+        kinematics.axes.col(link.u).template head<3>() = axis;
+        kinematics.axes.col(link.u).template tail<3>() = p_OJ.cross(axis);
         const S half = S(0.5) * sign * q[link.q], s = sin(half), c = cos(half);
         const Quat<S>& a = X_WJ.q;
         X_WJ.q = Quat<S>(a.w() * c - a.z() * s, a.x() * c + a.y() * s, a.y() * c - a.x() * s,
@@ -146,7 +134,7 @@ void update_kinematics(const KinematicTrees& trees, const Tree& part, const Tree
       default:
         break;
     }
-    X_WB.q = X_WJ.q * numbers.X_CJ.q.conjugate();
+    X_WB.q = relative(X_WJ.q, numbers.X_CJ.q);
     X_WB.p = X_WJ.p - rotated(X_WB.q, numbers.X_CJ.p);
     kinematics.p_OB[at(i)] = X_WB.p - p_WO;
   }

@@ -91,10 +91,17 @@ struct TreeSubstep {
                 const TreeState<S>& state, const TreeLoads<S>& loads, double h, const VecX<S>& u) {
     integrate_coordinates(trees, part, state.q, u, h, q_end);
     update_kinematics(trees, part, parameters, q_end, end);
+    for (int i = part.first_link; i < part.end_link; ++i)
+      chords[at(i)].set_rotation(start.X_WB[at(i)].q, end.X_WB[at(i)].q);
     for (int i = part.first_link; i < part.end_link; ++i) {
-      chords[at(i)] = ChordMomentum<S>(start.X_WB[at(i)], end.X_WB[at(i)], parameters.links[at(i)].mass,
-                                       inertia_W[at(i)], h);
-      net[at(i)] = wrench_about_origin<S>(start.p_OB[at(i)], chords[at(i)].momentum - before[at(i)]);
+      ChordMomentum<S>& chord = chords[at(i)];
+      chord.set_momentum(start.X_WB[at(i)].p, end.X_WB[at(i)].p, parameters.links[at(i)].mass, inertia_W[at(i)],
+                         h);
+      const Vec3<S>& p = start.p_OB[at(i)];
+      const Vec3<S> force = chord.momentum.template tail<3>() - before[at(i)].template tail<3>();
+      net[at(i)].template head<3>() =
+          chord.momentum.template head<3>() - before[at(i)].template head<3>() + p.cross(force);
+      net[at(i)].template tail<3>() = force;
     }
     tree_forces(trees, part, start, net, residual);
     for (int k = part.u; k < part.u + part.nv; ++k) {
