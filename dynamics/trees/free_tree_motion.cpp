@@ -97,7 +97,7 @@ bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double time, doub
   double since_factored = k_infinity;
   for (int iteration = 0; iteration <= k_iterations; ++iteration) {
     substep_.evaluate(trees, part, parameters, state, loads, h, u_);
-    if (is_last) return !turns_too_far(in, part, h);
+    if (is_last) return !joint_turns_too_far(in, part, h, 0.0) && !link_turns_too_far(in, part, h);
     ++report.iterations;
     if (since_factored > k_factored_again) {
       factor(in, part, h, u_);
@@ -111,6 +111,8 @@ bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double time, doub
       largest = std::max(largest, h * std::abs(correction_[k]));
       if (!std::isfinite(correction_[k])) return false;
     }
+    // Where the method converges what is left is less than the correction.
+    if (iteration == 0 && joint_turns_too_far(in, part, h, largest)) return false;
     since_factored += largest;
     is_last = since_factored * largest <= k_largest_error;
   }
@@ -132,11 +134,21 @@ void FreeTreeMotion::factor(const Inputs& in, const Tree& part, double h, const 
   elimination_.factor(in.trees, part, substep_.start.axes, right_, in.parameters.armature);
 }
 
-bool FreeTreeMotion::turns_too_far(const Inputs& in, const Tree& part, double h) {
+bool FreeTreeMotion::joint_turns_too_far(const Inputs& in, const Tree& part, double h, double error) const {
   for (int i = part.first_link; i < part.end_link; ++i) {
     const Link& link = in.trees.links[at(i)];
-    if (link.kind == LinkKind::hinge && h * std::abs(u_[link.u]) > k_largest_joint_turn) return true;
-    if (link.kind == LinkKind::ball && h * u_.segment<3>(link.u).norm() > k_largest_joint_turn) return true;
+    if (link.kind == LinkKind::hinge && h * std::abs(u_[link.u]) > k_largest_joint_turn + error) return true;
+    if (link.kind == LinkKind::ball &&
+        h * u_.segment<3>(link.u).norm() > k_largest_joint_turn + std::sqrt(3.0) * error) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool FreeTreeMotion::link_turns_too_far(const Inputs& in, const Tree& part, double h) {
+  for (int i = part.first_link; i < part.end_link; ++i) {
+    const Link& link = in.trees.links[at(i)];
     Vec3<double>& rate = link_rate_[at(i)];
     rate = link.parent < 0 ? Vec3<double>(Vec3<double>::Zero()) : link_rate_[at(link.parent)];
     for (int k = link.u; k < link.u + link.nv; ++k) rate += u_[k] * substep_.start.axes.col(k).head<3>();

@@ -108,7 +108,9 @@ class FreeTreeMotion {
   bool solve(const Inputs& in, const Tree& part, double time, double h, const TreeState<double>& state,
              TreeMotionReport& report);
   void factor(const Inputs& in, const Tree& part, double h, const VecX<double>& u);
-  [[nodiscard]] bool turns_too_far(const Inputs& in, const Tree& part, double h);
+  /// @param error  by how much a displacement in h seconds may be off [rad]; too far is what surely is
+  [[nodiscard]] bool joint_turns_too_far(const Inputs& in, const Tree& part, double h, double error) const;
+  [[nodiscard]] bool link_turns_too_far(const Inputs& in, const Tree& part, double h);
   void linearize(const Inputs& in, const TreeMotionRecord::Substep& substep);
   void substep_vjp(const Inputs& in, const TreeMotionRecord::Substep& substep, TreeMotionTangent& bar);
 
