@@ -114,17 +114,23 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
                          bool records, TreeMotionMemory& memory, TreeStep& step) const {
   const std::size_t links = trees_.links.size();
   step.end_loads = step.loads;
+  bool all_are_free = true;
   for (std::size_t i = 0; i < links; ++i) {
-    const int s = mass.slot(trees_.links[i].body);
     memory.twists[i] = of_link(mass, i, end.velocity) - of_link(mass, i, free.v_free);
-    step.end_loads.wrenches[i] += stack<double>(mass.inertia_W(s) * memory.twists[i].head<3>(),
-                                                mass.mass(s) * memory.twists[i].tail<3>()) /
-                                  h;
+    all_are_free = all_are_free && memory.twists[i].isZero(0.0);
   }
-  joint_rates<double>(trees_, step.kinematics, memory.twists, memory.rates);
   const bool has_armature = step.has_armature();
-  if (has_armature) step.end_loads.tau += step.parameters.armature.cwiseProduct(memory.rates) / h;
-  memory.rates += step.u;
+  if (!all_are_free) {
+    for (std::size_t i = 0; i < links; ++i) {
+      const int s = mass.slot(trees_.links[i].body);
+      step.end_loads.wrenches[i] += stack<double>(mass.inertia_W(s) * memory.twists[i].head<3>(),
+                                                  mass.mass(s) * memory.twists[i].tail<3>()) /
+                                    h;
+    }
+    joint_rates<double>(trees_, step.kinematics, memory.twists, memory.rates);
+    if (has_armature) step.end_loads.tau += step.parameters.armature.cwiseProduct(memory.rates) / h;
+    memory.rates += step.u;
+  }
   step.end = step.free;
   step.end_record.substeps.clear();
   step.kinematics_next = step.kinematics_free;
@@ -132,6 +138,7 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
   for (int tree = 0; tree < trees_.tree_count(); ++tree) {
     const Tree& part = trees_.trees[at(tree)];
     const bool is_free =
+        all_are_free ||
         std::all_of(memory.twists.begin() + part.first_link, memory.twists.begin() + part.end_link,
                     [](const Vec6<double>& change) { return change.isZero(0.0); });
     if (is_free) {

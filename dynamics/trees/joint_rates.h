@@ -23,17 +23,17 @@ void joint_rates(const KinematicTrees& trees, const TreeKinematics<S>& kinematic
       u.template segment<6>(link.u) = V_WB[i];
       continue;
     }
-    Vec6<S> V = V_WB[i];
-    if (link.parent >= 0) {
-      const Vec3<S> r = kinematics.p_OB[i] - kinematics.p_OB[at(link.parent)];
-      V -= twist_at(r, V_WB[at(link.parent)]);
-    }
-    const auto axes = kinematics.axes.middleCols(link.u, link.nv);
     if (link.kind == LinkKind::slider) {
-      u[link.u] = axes.col(0).template tail<3>().dot(V.template tail<3>());
+      Vec3<S> v = V_WB[i].template tail<3>();
+      if (link.parent >= 0) {
+        const Vec3<S> r = kinematics.p_OB[i] - kinematics.p_OB[at(link.parent)];
+        v -= point_velocity(V_WB[at(link.parent)], r);
+      }
+      u[link.u] = kinematics.axes.col(link.u).template tail<3>().dot(v);
     } else {
-      for (int k = 0; k < link.nv; ++k)
-        u[link.u + k] = axes.col(k).template head<3>().dot(V.template head<3>());
+      Vec3<S> w = V_WB[i].template head<3>();
+      if (link.parent >= 0) w -= V_WB[at(link.parent)].template head<3>();
+      for (int k = link.u; k < link.u + link.nv; ++k) u[k] = kinematics.axes.col(k).template head<3>().dot(w);
     }
   }
 }

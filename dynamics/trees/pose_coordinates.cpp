@@ -2,6 +2,7 @@
 
 #include "dynamics/rows/joint_geometry.h"
 #include "dynamics/trees/joint_coordinates.h"
+#include "dynamics/trees/rotations.h"
 #include "dynamics/trees/tree_direction.h"
 
 namespace abut {
@@ -30,13 +31,20 @@ void set_coordinates(const Model& model, const KinematicTrees& trees, const std:
       q.template segment<3>(link.q + 4) = X.p;
       continue;
     }
-    const LinkFrames<S> frames(model.joints[at(link.joint)], X_WB);
+    const Joint& joint = model.joints[at(link.joint)];
+    if (link.kind == LinkKind::slider) {
+      const LinkFrames<S> frames(joint, X_WB);
+      q[link.q] = JointPose<S>(frames.X_WJA, frames.X_WJB).d.z();
+      continue;
+    }
+    const Quat<S> q_AJ = joint.X_AJ.cast<S>().q, q_WJB = composed(X_WB[at(joint.body_B)].q, joint.X_BJ.cast<S>().q),
+                  q_WJA = joint.body_A < 0 ? q_AJ : composed(X_WB[at(joint.body_A)].q, q_AJ);
+    const Vec3<S> unused(S(0), S(0), S(0));
+    const JointPose<S> pose({q_WJA, unused}, {q_WJB, unused});
     if (link.kind == LinkKind::ball) {
-      const Pose<S> turn{frames.X_WJA.q.conjugate() * frames.X_WJB.q, frames.X_WJA.p};
-      set_quaternion(turn.normalized().q, q, link.q);
+      set_quaternion(Pose<S>{pose.q, {}}.normalized().q, q, link.q);
     } else {
-      const JointPose<S> pose(frames.X_WJA, frames.X_WJB);
-      q[link.q] = link.kind == LinkKind::slider ? pose.d.z() : pose.angle();
+      q[link.q] = pose.angle();
     }
   }
 }
