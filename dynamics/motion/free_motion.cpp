@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "dynamics/motion/fixed_motion.h"
 #include "engine/lie.h"
@@ -113,6 +115,49 @@ Vec6<double> way_of(const FreeMotion& free, const EndMotion& end, double h, int 
   return way;
 }
 
+/// x of A x = b with A symmetric: Eigen's LDLT, which pivots on the diagonal, operation by operation and so to the last
+/// bit, without what its sizes cost.
+Vec3<double> solve_symmetric(const Mat3<double>& A, const Vec3<double>& b) {
+  double d0 = A(0, 0), d1 = A(1, 1), d2 = A(2, 2), l10 = A(1, 0), l20 = A(2, 0), l21 = A(2, 1);
+  Vec3<double> x = b;
+  int first = std::abs(d1) > std::abs(d0) ? 1 : 0;
+  if (std::abs(d2) > std::abs(first == 1 ? d1 : d0)) first = 2;
+  if (first == 1) {
+    std::swap(d0, d1);
+    std::swap(l20, l21);
+  } else if (first == 2) {
+    std::swap(d0, d2);
+    std::swap(l10, l21);
+  }
+  std::swap(x[0], x[first]);
+  if (d0 != 0.0) {
+    l10 /= d0;
+    l20 /= d0;
+  }
+  const bool last_is_next = std::abs(d2) > std::abs(d1);
+  if (last_is_next) {
+    std::swap(d1, d2);
+    std::swap(l10, l20);
+    std::swap(x[1], x[2]);
+  }
+  const double u01 = d0 * l10;
+  d1 -= l10 * u01;
+  l21 -= l20 * u01;
+  if (d1 != 0.0) l21 /= d1;
+  d2 -= l20 * (d0 * l20) + l21 * (d1 * l21);
+
+  constexpr double k_least = 1.0 / std::numeric_limits<double>::max();
+  const auto divided = [](double y, double d) { return std::abs(d) > k_least ? y / d : 0.0; };
+  x[1] -= l10 * x[0];
+  x[2] -= l20 * x[0] + l21 * x[1];
+  x = {divided(x[0], d0), divided(x[1], d1), divided(x[2], d2)};
+  x[1] -= l21 * x[2];
+  x[0] -= l10 * x[1] + l20 * x[2];
+  if (last_is_next) std::swap(x[1], x[2]);
+  std::swap(x[0], x[first]);
+  return x;
+}
+
 }  // namespace
 
 Vec6<double> applied_wrench(const Model& model, const Control& control, int body) {
@@ -125,7 +170,7 @@ Vec6<double> applied_wrench(const Model& model, const Control& control, int body
 Vec3<double> angular_velocity(const Pose<double>& X_WB, const Mat3<double>& inertia_B,
                               const Vec3<double>& L) {
   const Mat3<double> R = X_WB.rotation(), I = R * inertia_B * R.transpose();
-  return I.ldlt().solve(L);
+  return solve_symmetric(I, L);
 }
 
 void free_motion(const Model& model, const MassMatrix& mass, const State& state, const Control& control,

@@ -92,9 +92,11 @@ struct Explained {
 
 /// The farthest of all bodies. Poses have rounding of their own: that of coordinates and of quaternions.
 ///
-/// @param slack  see TreeMotion::find_slack(); empty: none
+/// @param slack      see TreeMotion::find_slack(); empty: none
+/// @param is_for_any  any that jumped will do
 Jump find_jump(const ContactDetector& detector, double h, const MotionLag& lag, const State& state,
-               const State& next, std::span<const Vec2<double>> slack, const StepMemory& scratch) {
+               const State& next, std::span<const Vec2<double>> slack, bool is_for_any,
+               const StepMemory& scratch) {
   constexpr double k_rounding = 8.0 * std::numeric_limits<double>::epsilon(), k_half_turn = 3.0;
   const MassMatrix& mass = scratch.solved.mass;
   const Explained explained{h, lag, scratch.solved.solution, scratch.solved.free};
@@ -114,6 +116,7 @@ Jump find_jump(const ContactDetector& detector, double h, const MotionLag& lag, 
         length = std::max(length, detector.reach(body) * (2.0 * std::asin(std::min(1.0, sine)) - turn));
     }
     if (length > jump.length) jump = {body, length};
+    if (is_for_any && jump.body >= 0) break;
   }
   return jump;
 }
@@ -189,11 +192,11 @@ void judge_step(const Model& model, const StepConfig& config, const ContactDetec
     blame_deepest(scratch, {}, report);
     return;
   }
-  Jump jump = find_jump(detector, h, lag, state, next, {}, scratch);
+  Jump jump = find_jump(detector, h, lag, state, next, {}, trees.motion != nullptr, scratch);
   if (jump.body >= 0 && trees.motion != nullptr) {
     trees.motion->find_slack(scratch.solved.mass, scratch.solved.end_motion(lag), h, *trees.step,
                              *trees.memory);
-    jump = find_jump(detector, h, lag, state, next, trees.memory->slack, scratch);
+    jump = find_jump(detector, h, lag, state, next, trees.memory->slack, false, scratch);
   }
   if (jump.body >= 0) {
     report.status = StepStatus::jumped;
