@@ -207,7 +207,10 @@ void Islands::split(const ContactProblem& problem) {
   sets_.reset(slots);
   for (const RowPair& pair : problem.rows.pairs) sets_.tie(pair.slot_A, pair.slot_B);
   for (const JointGroup& group : problem.joints.groups) sets_.tie(group.slot_A, group.slot_B);
-  for (const LinkMotion& link : links) sets_.tie(link.parent, link.slot);
+  const bool has_rows = !problem.rows.pairs.empty() || !problem.joints.groups.empty();
+  for (const LinkMotion& link : links) {
+    if (has_rows) sets_.tie(link.parent, link.slot);
+  }
   is_touched_.assign(at(slots), 0);
   const auto touch = [&](int slot) {
     if (slot >= 0) is_touched_[at(sets_.root(slot))] = 1;

@@ -68,7 +68,11 @@ void TreeMotion::set_links(const TreeStep& step, MassMatrix& mass, FreeMotion& f
       motion.base_moves =
           !step.parameters.bases.empty() && !step.parameters.bases[at(link.tree)].V_WB.isZero(0.0);
     }
-    for (int k = 0; k < link.nv; ++k) motion.S.col(k) = twist_at<double>(p, kinematics.axes.col(link.u + k));
+    for (int k = 0; k < link.nv; ++k) {
+      const Vec3<double> w = kinematics.axes.col(link.u + k).head<3>();
+      motion.S.col(k).head<3>() = w;
+      motion.S.col(k).tail<3>() = kinematics.axes.col(link.u + k).tail<3>() + w.cross(p);
+    }
   }
 }
 
@@ -85,9 +89,9 @@ void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const C
     const Body& body = model.bodies[at(b)];
     const Vec6<double>& V = state.V_WB[at(b)];
     step.loads.wrenches[i] = applied_wrench(model, control, b);
-    step.start.momentum[i] =
-        stack<double>(std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>()),
-                      std::exp(-body.linear_damping * h) * body.mass * V.tail<3>());
+    step.start.momentum[i].head<3>() =
+        std::exp(-body.angular_damping * h) * (mass.inertia_W(s) * V.head<3>());
+    step.start.momentum[i].tail<3>() = std::exp(-body.linear_damping * h) * body.mass * V.tail<3>();
     memory.twists[i] = V;
   }
   if (step.has_armature()) subtract_base_twists(trees_, step.parameters, step.kinematics, memory.twists);
@@ -105,9 +109,11 @@ void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const C
   coordinate_difference(trees_, step.free.q, step.start.q, step.u);
   step.u /= h;
   moving_twists(trees_, step.parameters, step.kinematics, step.u, memory.twists);
-  for (std::size_t i = 0; i < links; ++i)
-    free.v_free.segment<6>(6 * mass.slot(trees_.links[i].body)) =
-        twist_at(step.kinematics.p_OB[i], memory.twists[i]);
+  for (std::size_t i = 0; i < links; ++i) {
+    const int first = 6 * mass.slot(trees_.links[i].body);
+    free.v_free.segment<3>(first) = memory.twists[i].head<3>();
+    free.v_free.segment<3>(first + 3) = point_velocity(memory.twists[i], step.kinematics.p_OB[i]);
+  }
 }
 
 int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const EndMotion& end, double h,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <type_traits>
-#include <utility>
 
 #include "engine/lie.h"
 #include "engine/types.h"
@@ -25,8 +24,8 @@ template <typename S>
   return composed(a, Quat<S>(b.w(), -b.x(), -b.y(), -b.z()));
 }
 
-/// log_quaternion(), to its last bit. Its series for small rotations stands here once more because a loop that divides
-/// at every turn is what it was compiled to.
+/// log_quaternion() to rounding. Its series for small rotations stands here once more because there it is a loop that
+/// divides at every turn, one term after the other.
 template <typename S>
 [[nodiscard]] inline Vec3<S> rotation_vector(const Quat<S>& q) {
   if constexpr (std::is_same_v<S, double>) {
@@ -34,12 +33,12 @@ template <typename S>
     const Vec3<double> v(sign * q.x(), sign * q.y(), sign * q.z());
     const double square = v.dot(v);
     if (square < 0.03 * c * c) {
-      const double u = square / (c * c);
-      double near = 0.0;  // atan(x)/x = 1 - u/3 + u^2/5 - ..., u = x^2
-      [&]<int... k>(std::integer_sequence<int, k...>) {
-        ((near = 1.0 / (2 * (10 - k) + 1) - u * near), ...);
-      }(std::make_integer_sequence<int, 11>());
-      return (2.0 * (near / c)) * v;
+      // atan(x)/x = 1 - u/3 + u^2/5 - ... + u^10/21, u = x^2, in pairs and pairs of pairs
+      const double inverse = 1.0 / c, u = square * (inverse * inverse), u2 = u * u, u4 = u2 * u2;
+      const double first = (1.0 - u * (1.0 / 3)) + u2 * (1.0 / 5 - u * (1.0 / 7));
+      const double second = (1.0 / 9 - u * (1.0 / 11)) + u2 * (1.0 / 13 - u * (1.0 / 15));
+      const double third = (1.0 / 17 - u * (1.0 / 19)) + u2 * (1.0 / 21);
+      return (2.0 * inverse * (first + u4 * (second + u4 * third))) * v;
     }
   }
   return log_quaternion(q);

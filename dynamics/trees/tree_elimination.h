@@ -92,8 +92,11 @@ class TreeElimination {
     if (link.parent < 0) return;
     Mat6<S>& above = block[at(link.parent)];
     const Columns scaled = M_right * D_inverse;
-    above += M;
-    above.noalias() -= scaled * left_M.transpose();
+    for (int c = 0; c < 6; ++c) {
+      Vec6<S> passed_on = M.col(c);
+      for (int k = 0; k < n; ++k) passed_on -= scaled.col(k) * left_M(c, k);
+      above.col(c) += passed_on;
+    }
   }
 
   /// Leaves to roots:  r = x - left' p,  p_parent += p + M_right D^-1 r;

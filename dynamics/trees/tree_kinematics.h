@@ -196,8 +196,15 @@ void tree_forces(const KinematicTrees& trees, const Tree& part, const TreeKinema
                  std::vector<Vec6<S>>& F, VecX<S>& tau) {
   for (int i = part.end_link - 1; i >= part.first_link; --i) {
     const Link& link = trees.links[at(i)];
-    for (int k = link.u; k < link.u + link.nv; ++k) tau[k] = kinematics.axes.col(k).dot(F[at(i)]);
-    if (link.parent >= 0) F[at(link.parent)] += F[at(i)];
+    // By halves, as wrenches are made: read in other pieces, the last ones written are waited for.
+    const Vec3<S> torque = F[at(i)].template head<3>(), force = F[at(i)].template tail<3>();
+    for (int k = link.u; k < link.u + link.nv; ++k) {
+      const auto axis = kinematics.axes.col(k);
+      tau[k] = axis.template head<3>().dot(torque) + axis.template tail<3>().dot(force);
+    }
+    if (link.parent < 0) continue;
+    F[at(link.parent)].template head<3>() += torque;
+    F[at(link.parent)].template tail<3>() += force;
   }
 }
 
