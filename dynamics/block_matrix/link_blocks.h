@@ -3,14 +3,17 @@
 #pragma once
 
 #include "dynamics/motion/link_motion.h"
-#include "engine/lie.h"
 
 namespace abut {
 
-/// B X
+/// B X, of which the right half is that of B and the left one less B's right half times [r]x
 [[nodiscard]] inline Mat6<double> times_carried(const LinkMotion& link, const Mat6<double>& B) {
-  Mat6<double> BX = B;
-  BX.leftCols<3>().noalias() -= B.rightCols<3>() * skew<double>(link.r);
+  const Vec3<double>& r = link.r;
+  Mat6<double> BX;
+  BX.col(0) = B.col(0) - r.z() * B.col(4) + r.y() * B.col(5);
+  BX.col(1) = B.col(1) + r.z() * B.col(3) - r.x() * B.col(5);
+  BX.col(2) = B.col(2) - r.y() * B.col(3) + r.x() * B.col(4);
+  BX.rightCols<3>() = B.rightCols<3>();
   return BX;
 }
 
@@ -18,7 +21,12 @@ namespace abut {
 template <typename Block>
 [[nodiscard]] Block block_on_parent(const LinkMotion& link, const Block& B) {
   Block on_parent = B;
-  on_parent.template topRows<3>().noalias() += skew<double>(link.r) * B.template bottomRows<3>();
+  if constexpr (Block::ColsAtCompileTime > 0) {
+    for (Eigen::Index c = 0; c < B.cols(); ++c) {
+      const Vec3<double> force = B.template block<3, 1>(3, c);
+      on_parent.template block<3, 1>(0, c) += link.r.cross(force);
+    }
+  }
   return on_parent;
 }
 
