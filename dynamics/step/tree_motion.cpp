@@ -51,12 +51,13 @@ void TreeMotion::set_links(const TreeStep& step, MassMatrix& mass, FreeMotion& f
   free.is_link.assign(at(mass.slot_count()), 0);
   mass.links().clear();
   const TreeKinematics<double>& kinematics = step.kinematics;
+  const LinkMotion still;
   for (std::size_t i = 0; i < trees_.links.size(); ++i) {
     const Link& link = trees_.links[i];
     const int slot = mass.slot(link.body);
     free.is_link[at(slot)] = 1;
     if (link.kind == LinkKind::free) continue;
-    LinkMotion& motion = mass.links().emplace_back();
+    LinkMotion& motion = mass.links().emplace_back(still);
     motion.slot = slot;
     motion.rates = link.nv;
     motion.slides = link.kind == LinkKind::slider;
@@ -287,11 +288,17 @@ void TreeMotion::find_slack(const MassMatrix& mass, const EndMotion& end, double
   for (std::size_t i = 0; i < trees_.links.size(); ++i) {
     memory.paths.push_back(path_of(step, i, h, rates, memory.paths));
     const TreePath& path = memory.paths[i];
-    Vec6<double> left = twist_at(step.kinematics.p_OB[i], memory.twists[i]) - of_link(mass, i, end.velocity);
-    if (end.displacement.size() > 0) left -= of_link(mass, i, end.displacement) / h;
-    memory.slack[at(mass.slot(trees_.links[i].body))] =
-        Vec2<double>(h * left.head<3>().norm() + path.turn * path.turn,
-                     h * left.tail<3>().norm() + path.turn * (path.turn * path.length + path.travel));
+    const int slot = mass.slot(trees_.links[i].body);
+    Vec3<double> w_left = memory.twists[i].head<3>() - end.velocity.segment<3>(6 * slot);
+    Vec3<double> v_left =
+        point_velocity(memory.twists[i], step.kinematics.p_OB[i]) - end.velocity.segment<3>(6 * slot + 3);
+    if (end.displacement.size() > 0) {
+      w_left -= end.displacement.segment<3>(6 * slot) / h;
+      v_left -= end.displacement.segment<3>(6 * slot + 3) / h;
+    }
+    memory.slack[at(slot)] =
+        Vec2<double>(h * w_left.norm() + path.turn * path.turn,
+                     h * v_left.norm() + path.turn * (path.turn * path.length + path.travel));
   }
 }
 

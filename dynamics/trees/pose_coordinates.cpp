@@ -37,7 +37,8 @@ void set_coordinates(const Model& model, const KinematicTrees& trees, const std:
       q[link.q] = JointPose<S>(frames.X_WJA, frames.X_WJB).d.z();
       continue;
     }
-    const Quat<S> q_AJ = joint.X_AJ.cast<S>().q, q_WJB = composed(X_WB[at(joint.body_B)].q, joint.X_BJ.cast<S>().q),
+    const Quat<S> q_AJ = joint.X_AJ.cast<S>().q,
+                  q_WJB = composed(X_WB[at(joint.body_B)].q, joint.X_BJ.cast<S>().q),
                   q_WJA = joint.body_A < 0 ? q_AJ : composed(X_WB[at(joint.body_A)].q, q_AJ);
     const Vec3<S> unused(S(0), S(0), S(0));
     const JointPose<S> pose({q_WJA, unused}, {q_WJB, unused});

@@ -101,15 +101,19 @@ void update_kinematics(const KinematicTrees& trees, const Tree& part, const Tree
       X_WJ = root_frame(parameters, i, link.tree, kinematics.time);
     } else {
       const Pose<S>& X_WP = kinematics.X_WB[at(link.parent)];
-      X_WJ = {composed(X_WP.q, numbers.X_PJ.q), X_WP.p + rotated(X_WP.q, numbers.X_PJ.p)};
+      X_WJ.q = composed(X_WP.q, numbers.X_PJ.q);
+      X_WJ.p = displaced(X_WP.p, S(1), X_WP.q, numbers.X_PJ.p);
     }
     const Vec3<S> p_OJ = X_WJ.p - p_WO;
     const S sign = link.reversed ? S(-1) : S(1);
     switch (link.kind) {
       case LinkKind::hinge: {
-        const Vec3<S> axis = sign * z_axis(X_WJ.q);
-        kinematics.axes.col(link.u).template head<3>() = axis;
-        kinematics.axes.col(link.u).template tail<3>() = p_OJ.cross(axis);
+        const Vec3<S> axis = z_axis(X_WJ.q, sign);
+        auto twist = kinematics.axes.col(link.u);
+        twist[0] = axis.x(), twist[1] = axis.y(), twist[2] = axis.z();
+        twist[3] = p_OJ.y() * axis.z() - p_OJ.z() * axis.y();
+        twist[4] = p_OJ.z() * axis.x() - p_OJ.x() * axis.z();
+        twist[5] = p_OJ.x() * axis.y() - p_OJ.y() * axis.x();
         const S half = S(0.5) * sign * q[link.q], s = sin(half), c = cos(half);
         const Quat<S>& a = X_WJ.q;
         X_WJ.q = Quat<S>(a.w() * c - a.z() * s, a.x() * c + a.y() * s, a.y() * c - a.x() * s,
@@ -117,7 +121,7 @@ void update_kinematics(const KinematicTrees& trees, const Tree& part, const Tree
         break;
       }
       case LinkKind::slider: {
-        const Vec3<S> axis = sign * z_axis(X_WJ.q);
+        const Vec3<S> axis = z_axis(X_WJ.q, sign);
         kinematics.axes.col(link.u) = stack<S>(zero, axis);
         X_WJ.p += q[link.q] * axis;
         break;
@@ -135,7 +139,7 @@ void update_kinematics(const KinematicTrees& trees, const Tree& part, const Tree
         break;
     }
     X_WB.q = relative(X_WJ.q, numbers.X_CJ.q);
-    X_WB.p = X_WJ.p - rotated(X_WB.q, numbers.X_CJ.p);
+    X_WB.p = displaced(X_WJ.p, S(-1), X_WB.q, numbers.X_CJ.p);
     kinematics.p_OB[at(i)] = X_WB.p - p_WO;
   }
 }

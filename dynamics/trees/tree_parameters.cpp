@@ -62,13 +62,17 @@ void set_tree_parameters(const Model& model, const KinematicTrees& trees,
   parameters.gravity = model.gravity;
   parameters.armature.setZero(trees.nv);
   parameters.bases.clear();
-  parameters.links.clear();
-  for (const Link& link : trees.links) {
+  parameters.links.resize(trees.links.size());
+  for (std::size_t i = 0; i < trees.links.size(); ++i) {
+    const Link& link = trees.links[i];
     const Body& body = model.bodies[at(link.body)];
-    LinkParameters<double>& numbers = parameters.links.emplace_back();
+    LinkParameters<double>& numbers = parameters.links[i];
     numbers.mass = body.mass;
     numbers.inertia = body.inertia;
-    if (link.joint < 0) continue;
+    if (link.joint < 0) {
+      numbers.X_PJ = numbers.X_CJ = Pose<double>();
+      continue;
+    }
     const Joint& joint = model.joints[at(link.joint)];
     if (has_coordinate(joint.kind)) parameters.armature[link.u] = joint.armature;
     numbers.X_PJ = link.reversed ? joint.X_BJ : joint.X_AJ;

@@ -95,8 +95,8 @@ struct TreeSubstep {
       chords[at(i)].set_rotation(start.X_WB[at(i)].q, end.X_WB[at(i)].q);
     for (int i = part.first_link; i < part.end_link; ++i) {
       ChordMomentum<S>& chord = chords[at(i)];
-      chord.set_momentum(start.X_WB[at(i)].p, end.X_WB[at(i)].p, parameters.links[at(i)].mass, inertia_W[at(i)],
-                         h);
+      chord.set_momentum(start.X_WB[at(i)].p, end.X_WB[at(i)].p, parameters.links[at(i)].mass,
+                         inertia_W[at(i)], h);
       const Vec3<S>& p = start.p_OB[at(i)];
       const Vec3<S> force = chord.momentum.template tail<3>() - before[at(i)].template tail<3>();
       net[at(i)].template head<3>() =
