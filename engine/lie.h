@@ -133,17 +133,20 @@ template <typename S>
   const Vec3<S> v = sign * q.vec();
   const S n2 = v.dot(v);
   const auto is_small = n2 < S(0.03) * c * c;
-  const auto near_one = [&](const S& safe_c, const S& u) {  // atan(x)/x = 1 - u/3 + u^2/5 - ..., u = x^2
-    S near = S(0);
-    for (int k = 10; k >= 0; --k) near = S(1.0 / (2 * k + 1)) - u * near;
-    return S(near / safe_c);
+  const auto near_one = [&](const S& safe_c, const S& square) {
+    // atan(x)/x = 1 - u/3 + u^2/5 - ... + u^10/21, u = x^2, in pairs and pairs of pairs
+    const S inverse = S(1) / safe_c, u = square * (inverse * inverse), u2 = u * u, u4 = u2 * u2;
+    const S first = (S(1) - u * S(1.0 / 3)) + u2 * (S(1.0 / 5) - u * S(1.0 / 7));
+    const S second = (S(1.0 / 9) - u * S(1.0 / 11)) + u2 * (S(1.0 / 13) - u * S(1.0 / 15));
+    const S third = (S(1.0 / 17) - u * S(1.0 / 19)) + u2 * S(1.0 / 21);
+    return S(inverse * (first + u4 * (second + u4 * third)));
   };
   const auto far_from_one = [&](const S& n) { return S(atan2(n, c) / n); };
   if constexpr (std::is_same_v<S, double>)  // the same without what is not taken
-    return (2.0 * (is_small ? near_one(c, n2 / (c * c)) : far_from_one(sqrt(n2)))) * v;
-  const S safe_c = select(is_small, c, S(1)), u = select(is_small, n2, S(0)) / (safe_c * safe_c),
+    return (2.0 * (is_small ? near_one(c, n2) : far_from_one(sqrt(n2)))) * v;
+  const S safe_c = select(is_small, c, S(1)), square = select(is_small, n2, S(0)),
           n = sqrt(select(is_small, S(1), n2));
-  return (S(2) * select(is_small, near_one(safe_c, u), far_from_one(n))) * v;
+  return (S(2) * select(is_small, near_one(safe_c, square), far_from_one(n))) * v;
 }
 
 /// Unit quaternion of a rotation matrix, found from the largest of its four components: well conditioned.

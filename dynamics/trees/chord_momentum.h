@@ -28,7 +28,7 @@ struct ChordMomentum {
   void set_rotation(const Quat<S>& start, const Quat<S>& end) {
     const Quat<S> turn = relative(end, start);
     const S sign = select(turn.w() < S(0), S(-1), S(1));
-    phi = rotation_vector(turn);
+    phi = log_quaternion(turn);
     sine = Vec3<S>(sign * turn.x(), sign * turn.y(), sign * turn.z());
     cosine = sign * turn.w();
   }

@@ -2,9 +2,6 @@
 /// and reads in another is waited for.
 #pragma once
 
-#include <type_traits>
-
-#include "engine/lie.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -22,26 +19,6 @@ template <typename S>
 template <typename S>
 [[nodiscard]] inline Quat<S> relative(const Quat<S>& a, const Quat<S>& b) {
   return composed(a, Quat<S>(b.w(), -b.x(), -b.y(), -b.z()));
-}
-
-/// log_quaternion() to rounding. Its series for small rotations stands here once more because there it is a loop that
-/// divides at every turn, one term after the other.
-template <typename S>
-[[nodiscard]] inline Vec3<S> rotation_vector(const Quat<S>& q) {
-  if constexpr (std::is_same_v<S, double>) {
-    const double sign = q.w() < 0.0 ? -1.0 : 1.0, c = sign * q.w();
-    const double x = sign * q.x(), y = sign * q.y(), z = sign * q.z(), square = x * x + y * y + z * z;
-    if (square < 0.03 * c * c) {
-      // atan(x)/x = 1 - u/3 + u^2/5 - ... + u^10/21, u = x^2, in pairs and pairs of pairs
-      const double inverse = 1.0 / c, u = square * (inverse * inverse), u2 = u * u, u4 = u2 * u2;
-      const double first = (1.0 - u * (1.0 / 3)) + u2 * (1.0 / 5 - u * (1.0 / 7));
-      const double second = (1.0 / 9 - u * (1.0 / 11)) + u2 * (1.0 / 13 - u * (1.0 / 15));
-      const double third = (1.0 / 17 - u * (1.0 / 19)) + u2 * (1.0 / 21);
-      const double scale = 2.0 * inverse * (first + u4 * (second + u4 * third));
-      return {scale * x, scale * y, scale * z};
-    }
-  }
-  return log_quaternion(q);
 }
 
 /// p + length q v q'.
