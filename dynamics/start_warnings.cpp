@@ -7,8 +7,8 @@
 
 #include "dynamics/motion/mass_matrix.h"
 #include "dynamics/rows/joint_constraints.h"
-#include "dynamics/rows/joint_geometry.h"
 #include "dynamics/step/step_warnings.h"
+#include "engine/joint_geometry.h"
 
 namespace abut {
 namespace {

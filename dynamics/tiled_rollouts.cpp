@@ -15,6 +15,7 @@
 #include "dynamics/batch_rollout.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "engine/check.h"
+#include "engine/joint_geometry.h"
 
 namespace abut {
 namespace {
@@ -56,6 +57,9 @@ void require_inputs(const ParameterizedScene& scene, const TiledInputs& inputs) 
   require_rows(inputs.orientation_wxyz, "orientation_wxyz", inputs.worlds, 4 * n);
   require_rows(inputs.linear_velocity, "linear_velocity", inputs.worlds, 3 * n);
   require_rows(inputs.angular_velocity, "angular_velocity", inputs.worlds, 3 * n);
+  const std::size_t m = joints_with_coordinate(scene.scene().model).size();
+  require_rows(inputs.joint_coordinate, "joint_coordinate", inputs.worlds, m);
+  require_rows(inputs.joint_rate, "joint_rate", inputs.worlds, m);
   require(inputs.policy == nullptr || inputs.policy_parameters.are_given(),
           "a policy without its parameters");
   if (inputs.policy != nullptr)
@@ -98,7 +102,7 @@ State initial_state(const Scene& scene, const TiledInputs& inputs, std::size_t w
   State initial = scene.initial;
   read_state(scene.model,
              {row(inputs.position), row(inputs.orientation_wxyz), row(inputs.linear_velocity),
-              row(inputs.angular_velocity)},
+              row(inputs.angular_velocity), row(inputs.joint_coordinate), row(inputs.joint_rate)},
              initial);
   return initial;
 }
@@ -124,21 +128,23 @@ Trajectory recorded_rollout(const Stepper& stepper, const State& initial, int st
 class WorldWriter {
  public:
   WorldWriter(TiledRollouts& rollouts, std::size_t world, const Model& model, double start, double h)
-      : rollouts_(rollouts), model_(model), first_(world * (at(rollouts.steps) + 1)), start_(start), h_(h) {}
+      : rollouts_(rollouts),
+        model_(model),
+        joints_(joints_with_coordinate(model).size()),
+        first_(world * (at(rollouts.steps) + 1)),
+        start_(start),
+        h_(h) {}
 
   void write(int k, const State& state, int contacts) const {
     const std::size_t row = begin(k);
-    write_state(model_, state, rollouts_.states.numbers().at_row(row, model_.bodies.size()));
+    write_state(model_, state, rollouts_.states.numbers().at_row(row, model_.bodies.size(), joints_));
     rollouts_.energy.data()[row] = mechanical_energy(model_, state);
     rollouts_.contacts.data()[row] = contacts;
   }
   void write_nothing(int k) const {
     const std::size_t row = begin(k), n = model_.bodies.size();
-    const StateNumbers<double> to = rollouts_.states.numbers().at_row(row, n);
-    std::fill_n(to.position, 3 * n, k_no_number);
-    std::fill_n(to.orientation_wxyz, 4 * n, k_no_number);
-    std::fill_n(to.linear_velocity, 3 * n, k_no_number);
-    std::fill_n(to.angular_velocity, 3 * n, k_no_number);
+    const StateNumbers<double> to = rollouts_.states.numbers().at_row(row, n, joints_);
+    for (const std::span<double> array : to.arrays(n, joints_)) std::ranges::fill(array, k_no_number);
     rollouts_.energy.data()[row] = k_no_number;
     rollouts_.contacts.data()[row] = 0;
   }
@@ -152,6 +158,7 @@ class WorldWriter {
 
   TiledRollouts& rollouts_;
   const Model& model_;
+  std::size_t joints_;
   std::size_t first_;
   double start_, h_;
 };
@@ -217,20 +224,11 @@ void for_each_world(int worlds, int threads, const Work& work) {
   });
 }
 
-/// The arrays of one world among those of all.
-StateNumbers<const double> of_world(const StateNumbers<const double>& all, std::size_t world, int steps,
-                                    std::size_t bodies) {
-  return all.at_row(world * (at(steps) + 1), bodies);
-}
-
-/// Whether all numbers of so many bodies are 0, or not there.
-bool is_zero(const StateNumbers<const double>& numbers, std::size_t bodies) {
-  const auto all_zero = [bodies](const double* array, std::size_t width) {
-    return array == nullptr ||
-           std::all_of(array, array + width * bodies, [](double number) { return number == 0.0; });
-  };
-  return all_zero(numbers.position, 3) && all_zero(numbers.orientation_wxyz, 4) &&
-         all_zero(numbers.linear_velocity, 3) && all_zero(numbers.angular_velocity, 3);
+/// Whether all numbers of so many bodies and joints are 0, or not there.
+bool is_zero(const StateNumbers<const double>& numbers, std::size_t bodies, std::size_t joints) {
+  return std::ranges::all_of(numbers.arrays(bodies, joints), [](std::span<const double> array) {
+    return std::ranges::all_of(array, [](double number) { return number == 0.0; });
+  });
 }
 
 void differentiate_world(const ParameterizedScene& scene, const TiledRollouts& rollouts,
@@ -239,28 +237,26 @@ void differentiate_world(const ParameterizedScene& scene, const TiledRollouts& r
   const TiledRollouts::World& world = rollouts.world[index];
   const Model& model = world.simulator->model();
   const std::vector<SceneParameter>& parameters = scene.parameters();
-  const std::size_t n = model.bodies.size(), wrenches = at(rollouts.steps) * n;
+  const std::size_t n = model.bodies.size(), m = joints_with_coordinate(model).size(),
+                    states = at(rollouts.steps) + 1, wrenches = at(rollouts.steps) * n;
   double* const values = gradients.values.data() + index * parameters.size();
   double* const controls = gradients.controls.data() + index * wrenches * 6;
   double* const gains = gradients.policy_parameters.data() + index * world.policy_parameters.size();
-  const StateNumbers<double> initial = gradients.initial.numbers().at_row(index, n);
-  const StateNumbers<const double> bar = of_world(states_bar, index, rollouts.steps, n);
+  const StateNumbers<double> initial = gradients.initial.numbers().at_row(index, n, 0);
+  const StateNumbers<const double> bar = states_bar.at_row(index * states, n, m);
   if (!world.ok()) {
     // A loss that leaves the world out, as one over the worlds that ended well does, has a derivative: 0.
-    const double number = is_zero(bar, n * (at(rollouts.steps) + 1)) ? 0.0 : k_no_number;
+    const double number = is_zero(bar, n * states, m * states) ? 0.0 : k_no_number;
     std::fill_n(values, parameters.size(), number);
     std::fill_n(controls, wrenches * 6, number);
     std::fill_n(gains, world.policy_parameters.size(), number);
-    std::fill_n(initial.position, 3 * n, number);
-    std::fill_n(initial.orientation_wxyz, 4 * n, number);
-    std::fill_n(initial.linear_velocity, 3 * n, number);
-    std::fill_n(initial.angular_velocity, 3 * n, number);
+    for (const std::span<double> array : initial.arrays(n, 0)) std::ranges::fill(array, number);
     return;
   }
   std::vector<Vec3<double>> p_BA_bar(n,
                                      Vec3<double>::Zero());  // of where the assets' frames are in the bodies
   const LossGradient loss = [&](int k, const State& state, StateTangent& state_bar) {
-    write_state_vjp(model, state, bar.at_row(at(k), n), state_bar, p_BA_bar);
+    write_state_vjp(model, state, bar.at_row(at(k), n, m), state_bar, p_BA_bar);
   };
   PolicyGradient of_policy;
   if (rollouts.policy == nullptr) {
@@ -316,7 +312,7 @@ TiledRollouts tiled_rollouts(const ParameterizedScene& scene, const TiledInputs&
   TiledRollouts rollouts;
   rollouts.worlds = inputs.worlds;
   rollouts.steps = inputs.steps;
-  rollouts.states = StateArrays({worlds, states}, n);
+  rollouts.states = StateArrays({worlds, states}, n, joints_with_coordinate(scene.scene().model).size());
   rollouts.time = SharedArray<double>({worlds, states});
   rollouts.energy = SharedArray<double>({worlds, states});
   rollouts.contacts = SharedArray<std::int64_t>({worlds, states});
@@ -344,7 +340,7 @@ TiledGradients tiled_gradients(const ParameterizedScene& scene, const TiledRollo
   gradients.values = SharedArray<double>({worlds, scene.parameters().size()});
   gradients.controls = SharedArray<double>({worlds, at(rollouts.steps), n, 6});
   gradients.policy_parameters = SharedArray<double>({worlds, rollouts.world[0].policy_parameters.size()});
-  gradients.initial = StateArrays({worlds}, n);
+  gradients.initial = StateArrays({worlds}, n, 0);
   gradients.health.resize(worlds);
   for_each_world(rollouts.worlds, threads, [&](std::size_t world) {
     differentiate_world(scene, rollouts, states_bar, options, world, gradients);

@@ -41,8 +41,8 @@ struct TiledInputs {
   TiledRows values;       ///< (P) of each world; not given: those of the scene
   TiledRows controls;     ///< (control_steps, n, 6) of each: [torque; force], added to the scene's pushes
   int control_steps = 0;  ///< as many as steps, or 1: the same in all of them
-  /// Of the initial state, as in state_arrays.h: (n, 3 or 4) of each. Not given: that of the scene.
-  TiledRows position, orientation_wxyz, linear_velocity, angular_velocity;
+  /// Of the initial state, as in state_arrays.h: (n, 3 or 4) or (m) of each. Not given: that of the scene.
+  TiledRows position, orientation_wxyz, linear_velocity, angular_velocity, joint_coordinate, joint_rate;
 
   /// Feedback on the state, whose wrenches are added to those above; null: none. It must outlive the
   /// rollouts.
@@ -51,14 +51,14 @@ struct TiledInputs {
 
   [[nodiscard]] bool has_initial() const {
     return position.are_given() || orientation_wxyz.are_given() || linear_velocity.are_given() ||
-           angular_velocity.are_given();
+           angular_velocity.are_given() || joint_coordinate.are_given() || joint_rate.are_given();
   }
 };
 
 /// Rollouts in W worlds of T steps with n bodies.
 struct TiledRollouts {
   int worlds = 0, steps = 0;
-  StateArrays states;                  ///< (W, T + 1, n, 3 or 4); NaN after a failure
+  StateArrays states;                  ///< (W, T + 1, n, 3 or 4), (W, T + 1, m); NaN after a failure
   SharedArray<double> time;            ///< (W, T + 1) [s]
   SharedArray<double> energy;          ///< (W, T + 1), kinetic and potential [J]; NaN after a failure
   SharedArray<std::int64_t> contacts;  ///< (W, T + 1), of the step that ended then; 0 at the start
@@ -103,7 +103,7 @@ struct TiledGradients {
   SharedArray<double> values;             ///< (W, P): dL/d(parameter); NaN of one without derivatives
   SharedArray<double> policy_parameters;  ///< (W, G): dL/d(parameter of the policy)
   SharedArray<double> controls;        ///< (W, T, n, 6): dL/d(wrench), through the policy where there is one
-  StateArrays initial;                 ///< (W, n, 3 or 4): dL/d(initial state)
+  StateArrays initial;                 ///< (W, n, 3 or 4): dL/d(initial state); none of joints
   std::vector<GradientHealth> health;  ///< of each world; as of no step where it failed
 };
 

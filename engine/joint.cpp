@@ -1,7 +1,6 @@
 #include "engine/joint.h"
 
 #include <cmath>
-#include <numbers>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -82,12 +81,6 @@ void validate(const Joint& joint, const Model& model) {
   fail_unless(has_coordinate(joint.kind) || !has_limits, "only a hinge or a slider can have limits");
   fail_unless(joint.lower < joint.upper,
               fmt::format("lower = {} is not below upper = {}", joint.lower, joint.upper));
-  if (joint.kind == JointKind::hinge && has_limits) {
-    constexpr double half_turn = std::numbers::pi;
-    const auto is_within = [&](double limit) { return std::isinf(limit) || std::abs(limit) < half_turn; };
-    fail_unless(is_within(joint.lower) && is_within(joint.upper),
-                "limits of a hinge lie within half a turn of 0");
-  }
   validate_passive(joint);
   validate_motor(joint);
 }

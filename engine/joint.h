@@ -7,7 +7,7 @@
 /// | -------- | -------------------------------------- | ------------------------------------------------ |
 /// | fixed    | position and rotation                  |                                                  |
 /// | ball     | position                               | all rotation                                     |
-/// | hinge    | position, and z of JB along z of JA    | rotation about z: angle [rad] in (-pi, pi]       |
+/// | hinge    | position, and z of JB along z of JA    | rotation about z: angle [rad], turns counted     |
 /// | slider   | rotation, and d_x = d_y = 0            | d_z: travel [m]                                  |
 /// | distance | \|d\| = length                         | all else                                         |
 #pragma once
@@ -28,7 +28,7 @@ enum class JointKind { fixed, ball, hinge, slider, distance };
 
 /// How a motor drives a coordinate q: no load can bring its torque or force beyond `limit`.
 ///   velocity  f = damping (target - dq/dt);  infinite damping: dq/dt = target, as rigidly as joints hold
-///   position  f = stiffness (target - q) - damping dq/dt; of a hinge the target is at most half a turn away
+///   position  f = stiffness (target - q) - damping dq/dt
 /// Both are implicit in time, and f becomes f/sqrt(1 + (f/limit)^2).
 enum class MotorKind { none, velocity, position };
 
@@ -50,7 +50,7 @@ struct Joint {
   double stiffness = std::numeric_limits<double>::infinity();          ///< against displacement [N/m], > 0
   double angular_stiffness = std::numeric_limits<double>::infinity();  ///< against rotation [N m/rad], > 0
   double dissipation_time = -1.0;  ///< tau_j [s]: errors decay over it; negative: one time step
-  /// The coordinate stays between these, lower < upper; those of a hinge within half a turn of 0.
+  /// The coordinate stays between these, lower < upper.
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
   // Of the coordinate of a hinge or slider, finite:
   double damping = 0.0;   ///< viscous [N m s/rad or N s/m], >= 0

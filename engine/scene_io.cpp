@@ -16,6 +16,7 @@
 #include "engine/config_fields.h"
 #include "engine/detector_choice.h"
 #include "engine/input_error.h"
+#include "engine/joint_geometry.h"
 #include "engine/law_settings.h"
 #include "engine/lie.h"
 #include "engine/mesh_io.h"
@@ -372,13 +373,32 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
     read_joint_parameter(table, ParameterKind::joint_spring_position, joint);
     if (table.has("motor")) read_motor(table.table("motor"), joint);
   }
-  table.finish();
   try {
     validate(joint, model);
   } catch (const std::invalid_argument& error) {
     table.fail("", error.what());
   }
   model.joints.push_back(std::move(joint));
+}
+
+/// Moves what hangs from joints whose coordinates and rates are given.
+void read_joint_starts(const std::vector<TomlTable>& tables, Scene& scene) {
+  const Model& model = scene.model;
+  using Set = void (*)(const Model&, int, double, State&);
+  const auto set_all = [&](std::string_view key, Set set) {
+    for (std::size_t j = 0; j < tables.size(); ++j) {
+      if (!tables[j].has(key)) continue;
+      if (!has_coordinate(model.joints[j].kind)) tables[j].fail(key, "only a hinge or a slider has any");
+      try {
+        set(model, static_cast<int>(j), tables[j].required_number(key, any_number()), scene.initial);
+      } catch (const std::invalid_argument& error) {
+        tables[j].fail(key, error.what());
+      }
+    }
+  };
+  start_within_limits(model, scene.initial);
+  set_all("coordinate", set_joint_coordinate);
+  set_all("rate", set_joint_rate);
 }
 
 /// Fails at the key of the first setting that the scene's law ignores, or at the asset that it comes from.
@@ -446,6 +466,8 @@ Scene read_scene(const std::string& path, const SurfaceMaker& make_surface) {
   for (const TomlTable& body : bodies) read_body_table(body, make_surface, scene);
   for (const TomlTable& pair : pairs) read_pair_table(pair, scene.model);
   for (const TomlTable& joint : joints) read_joint_table(joint, scene);
+  read_joint_starts(joints, scene);
+  for (const TomlTable& joint : joints) joint.finish();
   for (const TomlTable& push : pushes) read_push_table(push, scene);
   try {
     validate(scene.config.step);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -17,6 +18,7 @@
 #include "engine/check.h"
 #include "engine/config_fields.h"
 #include "engine/input_error.h"
+#include "engine/joint_geometry.h"
 #include "engine/parameters.h"
 #include "engine/scene_io.h"
 #include "engine/toml_parse.h"
@@ -97,10 +99,12 @@ void set_pose(toml::table& body, const Pose<double>& X_WB, const Vec3<double>& p
 }
 
 /// Velocities of the scene are those besides the oscillation, which reading adds at the time of the start.
+///
+/// @param before  as the table has it; null: not known
 void set_twist(toml::table& body, const Oscillation& oscillation, double time_before,
-               const Vec6<double>& before, double time, const Vec6<double>& V_WB) {
+               const Vec6<double>* before, double time, const Vec6<double>& V_WB) {
   const bool oscillates = oscillation.frequency != 0.0;
-  if (same(V_WB, before) && (!oscillates || time == time_before)) return;
+  if (before != nullptr && same(V_WB, *before) && (!oscillates || time == time_before)) return;
   const Vec6<double> V = oscillates ? summand_to_read<Vec6<double>>(V_WB, oscillation.twist(time)) : V_WB;
   body.insert_or_assign("angular_velocity", array_of(Vec3<double>(V.head<3>())));
   body.insert_or_assign("linear_velocity", array_of(Vec3<double>(V.tail<3>())));
@@ -255,6 +259,26 @@ void set_frames(toml::table& table, const Joint& joint, const Model& model) {
   if (joint.kind == JointKind::distance) table.insert_or_assign("length", joint.length);
 }
 
+/// Removes what moves bodies from where their tables put them. Whether there was any.
+bool take_joint_starts(toml::table& root) {
+  toml::array* const joints = root["joint"].as_array();
+  bool found = false;
+  for (std::size_t j = 0; joints != nullptr && j < joints->size(); ++j) {
+    for (const std::string_view key : {"coordinate", "rate"})
+      found = joints->get(j)->as_table()->erase(key) > 0 || found;
+  }
+  return found;
+}
+
+/// The coordinate of a hinge where its poses do not tell it.
+void set_turns(toml::table& table, const Model& model, int j, const State& state) {
+  const Joint& joint = model.joints[static_cast<std::size_t>(j)];
+  if (joint.kind != JointKind::hinge) return;
+  const double q = joint_coordinate(model, j, state);
+  const bool is_told = std::abs(q) <= std::numbers::pi && q >= joint.lower && q <= joint.upper;
+  if (!is_told) table.insert_or_assign("coordinate", q);
+}
+
 /// Pushes that begin with the scene go on to begin where that did.
 void keep_push_starts(toml::table& root, double start_time) {
   toml::array* const pushes = root["push"].as_array();
@@ -296,22 +320,25 @@ std::string scene_text(const fs::path& scene_file, const SceneStart& start, cons
   if (start.state.time != scene.initial.time) keep_push_starts(root, scene.initial.time);
   if (start.changed != nullptr) set_scene(root, scene, *start.changed, assets);
   const Model& model = start.changed != nullptr ? start.changed->model : scene.model;
+  const bool joints_move = take_joint_starts(root);
   std::vector<bool> has_moved(n);
   for (std::size_t b = 0; b < n; ++b) {
     toml::table& body = *root["body"].as_array()->get(b)->as_table();
     const Pose<double>&X_WB = start.state.X_WB[b], &initial = scene.initial.X_WB[b];
-    has_moved[b] = !same(X_WB.q.coeffs(), initial.q.coeffs()) || !same(X_WB.p, initial.p) ||
+    has_moved[b] = joints_move || !same(X_WB.q.coeffs(), initial.q.coeffs()) || !same(X_WB.p, initial.p) ||
                    !same(model.bodies[b].p_BA, scene.model.bodies[b].p_BA);
     if (has_moved[b]) set_pose(body, X_WB, model.bodies[b].p_BA);
-    set_twist(body, model.bodies[b].oscillation, scene.initial.time, scene.initial.V_WB[b], start.state.time,
-              start.state.V_WB[b]);
+    set_twist(body, model.bodies[b].oscillation, scene.initial.time,
+              joints_move ? nullptr : &scene.initial.V_WB[b], start.state.time, start.state.V_WB[b]);
   }
 
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     const bool is_of_moved = (joint.body_A >= 0 && has_moved[static_cast<std::size_t>(joint.body_A)]) ||
                              has_moved[static_cast<std::size_t>(joint.body_B)];
-    if (is_of_moved) set_frames(*root["joint"].as_array()->get(j)->as_table(), joint, model);
+    toml::table& table = *root["joint"].as_array()->get(j)->as_table();
+    if (is_of_moved) set_frames(table, joint, model);
+    set_turns(table, model, static_cast<int>(j), start.state);
   }
 
   std::ostringstream text;

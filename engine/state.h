@@ -16,6 +16,8 @@ struct State {
   std::vector<Pose<double>> X_WB;  ///< pose of each body (origin at its centre of mass)
   std::vector<Vec6<double>> V_WB;  ///< twist of each body; a fixed one keeps its own
   double time = 0.0;               ///< [s]
+  /// Per joint, near which the coordinates of hinges are: poses tell them but for whole turns [rad]. Empty: near 0.
+  std::vector<double> hinge_angles{};
 };
 
 /// So many bodies at the origin of the world, unrotated and at rest, at time 0.

@@ -1,10 +1,13 @@
 #include "engine/state_arrays.h"
 
 #include <cmath>
+#include <initializer_list>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
+#include "engine/joint_geometry.h"
+#include "engine/state_view.h"
 
 namespace abut {
 namespace {
@@ -34,6 +37,12 @@ void write_state(const Model& model, const State& state, const StateNumbers<doub
     if (to.linear_velocity != nullptr) Row3(to.linear_velocity + 3 * b) = state.V_WB[b].tail<3>();
     if (to.angular_velocity != nullptr) Row3(to.angular_velocity + 3 * b) = state.V_WB[b].head<3>();
   }
+  if (to.joint_coordinate == nullptr && to.joint_rate == nullptr) return;
+  const std::vector<int> joints = joints_with_coordinate(model);
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    if (to.joint_coordinate != nullptr) to.joint_coordinate[i] = joint_coordinate(model, joints[i], state);
+    if (to.joint_rate != nullptr) to.joint_rate[i] = joint_rate(model.joints[at(joints[i])], state);
+  }
 }
 
 void write_state_vjp(const Model& model, const State& state, const StateNumbers<const double>& numbers_bar,
@@ -56,6 +65,18 @@ void write_state_vjp(const Model& model, const State& state, const StateNumbers<
       bar.twist[b].tail<3>() += ConstRow3(numbers_bar.linear_velocity + 3 * b);
     if (numbers_bar.angular_velocity != nullptr)
       bar.twist[b].head<3>() += ConstRow3(numbers_bar.angular_velocity + 3 * b);
+  }
+  if (numbers_bar.joint_coordinate == nullptr && numbers_bar.joint_rate == nullptr) return;
+  const std::vector<int> joints = joints_with_coordinate(model);
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const double q_bar = numbers_bar.joint_coordinate == nullptr ? 0.0 : numbers_bar.joint_coordinate[i],
+                 u_bar = numbers_bar.joint_rate == nullptr ? 0.0 : numbers_bar.joint_rate[i];
+    for (const int body : {model.joints[at(joints[i])].body_A, model.joints[at(joints[i])].body_B}) {
+      if (body < 0 || (q_bar == 0.0 && u_bar == 0.0)) continue;
+      const StateView<StateDual> x(state, body);
+      add_derivatives(x.joint_coordinate(model, joints[i]), q_bar, body, bar);
+      add_derivatives(x.joint_rate(model, joints[i]), u_bar, body, bar);
+    }
   }
 }
 
@@ -85,6 +106,7 @@ void read_state(const Model& model, const StateNumbers<const double>& from, Stat
     if (from.angular_velocity != nullptr)
       state.V_WB[b].head<3>() = vector3(from.angular_velocity, "angular_velocity");
   }
+  set_joints(model, from.joint_coordinate, from.joint_rate, state);
 }
 
 void read_state_vjp(const Model& model, const State& state, const double* orientation,
@@ -109,16 +131,18 @@ void read_state_vjp(const Model& model, const State& state, const double* orient
   }
 }
 
-StateArrays::StateArrays(const std::vector<std::size_t>& leading, std::size_t bodies) {
-  const auto array = [&](std::size_t width) {
+StateArrays::StateArrays(const std::vector<std::size_t>& leading, std::size_t bodies, std::size_t joints) {
+  const auto array = [&](std::initializer_list<std::size_t> last) {
     std::vector<std::size_t> shape = leading;
-    shape.insert(shape.end(), {bodies, width});
+    shape.insert(shape.end(), last);
     return SharedArray<double>(std::move(shape));
   };
-  position = array(3);
-  orientation_wxyz = array(4);
-  linear_velocity = array(3);
-  angular_velocity = array(3);
+  position = array({bodies, 3});
+  orientation_wxyz = array({bodies, 4});
+  linear_velocity = array({bodies, 3});
+  angular_velocity = array({bodies, 3});
+  joint_coordinate = array({joints});
+  joint_rate = array({joints});
 }
 
 }  // namespace abut

@@ -7,6 +7,10 @@
 /// | orientation_wxyz | (n, 4) | unit quaternion of the frame, which has the axes of B     |
 /// | linear_velocity  | (n, 3) | of the centre of mass, in the world [m/s]                 |
 /// | angular_velocity | (n, 3) | in the world [rad/s]                                      |
+/// | joint_coordinate | (m)    | of joints_with_coordinate(): angle with all turns, travel [rad or m] |
+/// | joint_rate       | (m)    | of these [rad/s or m/s]                                   |
+///
+/// The first four say what the state is but for whole turns of hinges.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +24,33 @@
 
 namespace abut {
 
-/// The four arrays of one state, or cotangents of them. A null pointer stands for an array that is not there.
+/// The arrays of one state, or cotangents of them. A null pointer stands for an array that is not there.
 template <typename T>
 struct StateNumbers {
   T* position = nullptr;
   T* orientation_wxyz = nullptr;
   T* linear_velocity = nullptr;
   T* angular_velocity = nullptr;
+  T* joint_coordinate = nullptr;
+  T* joint_rate = nullptr;
 
-  /// Those of another state, `row` states further on in arrays of n bodies.
-  [[nodiscard]] StateNumbers at_row(std::size_t row, std::size_t n) const {
+  /// Those of another state, `row` states further on in arrays of n bodies and m joints.
+  [[nodiscard]] StateNumbers at_row(std::size_t row, std::size_t n, std::size_t m) const {
     const auto moved = [](T* numbers, std::size_t by) { return numbers == nullptr ? nullptr : numbers + by; };
-    return {moved(position, 3 * row * n), moved(orientation_wxyz, 4 * row * n),
-            moved(linear_velocity, 3 * row * n), moved(angular_velocity, 3 * row * n)};
+    return {moved(position, 3 * row * n),        moved(orientation_wxyz, 4 * row * n),
+            moved(linear_velocity, 3 * row * n), moved(angular_velocity, 3 * row * n),
+            moved(joint_coordinate, row * m),    moved(joint_rate, row * m)};
+  }
+
+  /// The arrays that are there, each with the numbers it has of a state of n bodies and m joints.
+  [[nodiscard]] std::vector<std::span<T>> arrays(std::size_t n, std::size_t m) const {
+    std::vector<std::span<T>> all;
+    for (const auto& [array, width] :
+         {std::pair(position, 3 * n), std::pair(orientation_wxyz, 4 * n), std::pair(linear_velocity, 3 * n),
+          std::pair(angular_velocity, 3 * n), std::pair(joint_coordinate, m), std::pair(joint_rate, m)}) {
+      if (array != nullptr) all.emplace_back(array, width);
+    }
+    return all;
   }
 };
 
@@ -44,11 +62,12 @@ void write_state(const Model& model, const State& state, const StateNumbers<doub
 void write_state_vjp(const Model& model, const State& state, const StateNumbers<const double>& numbers_bar,
                      StateTangent& bar, std::span<Vec3<double>> p_BA_bar = {});
 
-/// Sets what the arrays give; the rest of the state stays. Quaternions are normalised. Throws
-/// std::invalid_argument naming the body for a number that is not finite or a quaternion shorter than 1e-3.
+/// Sets what the arrays give; the rest of the state stays. Quaternions are normalised. Joints come last, and move what is
+/// beyond them (set_joints()). Throws std::invalid_argument naming the body for a number that is not finite or a
+/// quaternion shorter than 1e-3, and as set_joints().
 void read_state(const Model& model, const StateNumbers<const double>& from, State& state);
 
-/// The cotangents of read_state(): writes dL/d(numbers).
+/// The cotangents of read_state() but of joints: writes dL/d(numbers of the bodies).
 ///
 /// @param state        that was read
 /// @param orientation  (n, 4) as given, before it was normalised; null: of unit length
@@ -57,14 +76,16 @@ void read_state_vjp(const Model& model, const State& state, const double* orient
 
 /// Arrays of many states.
 struct StateArrays {
-  SharedArray<double> position, orientation_wxyz, linear_velocity, angular_velocity;
+  SharedArray<double> position, orientation_wxyz, linear_velocity, angular_velocity, joint_coordinate,
+      joint_rate;
 
   StateArrays() = default;
-  /// Of shape (leading..., bodies, 3 or 4), uninitialised.
-  StateArrays(const std::vector<std::size_t>& leading, std::size_t bodies);
+  /// Of shape (leading..., bodies, 3 or 4) and (leading..., joints), uninitialised.
+  StateArrays(const std::vector<std::size_t>& leading, std::size_t bodies, std::size_t joints);
 
   [[nodiscard]] StateNumbers<double> numbers() const {
-    return {position.data(), orientation_wxyz.data(), linear_velocity.data(), angular_velocity.data()};
+    return {position.data(),         orientation_wxyz.data(), linear_velocity.data(),
+            angular_velocity.data(), joint_coordinate.data(), joint_rate.data()};
   }
 };
 

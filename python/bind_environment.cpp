@@ -17,7 +17,7 @@ class PythonEnvironment {
   PythonEnvironment(std::shared_ptr<const SceneSimulator> simulator, int worlds, int threads)
       : simulator_(std::move(simulator)),
         environment_(*simulator_->scene.simulator(), simulator_->scene.scene().initial, worlds, threads),
-        states_({at(worlds)}, simulator_->body_count()),
+        states_({at(worlds)}, simulator_->body_count(), simulator_->joint_count()),
         time_({at(worlds)}),
         steps_({at(worlds)}),
         contacts_({at(worlds)}),
@@ -56,22 +56,13 @@ class PythonEnvironment {
   }
 
   /// To the initial state, or to states of the caller's.
-  void reset(const std::vector<int>& worlds, const py::object& position, const py::object& orientation,
-             const py::object& linear, const py::object& angular) {
-    const RowsArgument p(position, "position"), q(orientation, "orientation_wxyz"),
-        v(linear, "linear_velocity"), w(angular, "angular_velocity");
-    const std::size_t n = simulator_->body_count();
-    require_rows(p.rows(), "position", environment_.world_count(), 3 * n);
-    require_rows(q.rows(), "orientation_wxyz", environment_.world_count(), 4 * n);
-    require_rows(v.rows(), "linear_velocity", environment_.world_count(), 3 * n);
-    require_rows(w.rows(), "angular_velocity", environment_.world_count(), 3 * n);
+  void reset(const std::vector<int>& worlds, const std::array<py::object, 6>& arrays) {
+    const StateArguments given(arrays);
+    given.require_rows(*simulator_, environment_.world_count());
     std::vector<State> states;  // all of them, before one is changed
     for (const int world : worlds) {
-      const auto row = [&](const RowsArgument& argument) {
-        return argument.rows().are_given() ? argument.rows().of_world(at(world)).data() : nullptr;
-      };
       State state = simulator_->scene.scene().initial;
-      read_state(simulator_->model(), {row(p), row(q), row(v), row(w)}, state);
+      read_state(simulator_->model(), given.of_row(at(world)), state);
       states.push_back(std::move(state));
     }
     const py::gil_scoped_release no_gil;
@@ -120,7 +111,8 @@ class PythonEnvironment {
 
  private:
   void write(std::size_t world, const State& state) const {
-    write_state(simulator_->model(), state, states_.numbers().at_row(world, simulator_->body_count()));
+    write_state(simulator_->model(), state,
+                states_.numbers().at_row(world, simulator_->body_count(), simulator_->joint_count()));
     time_.data()[world] = state.time;
   }
   void note_reports() const {
@@ -147,26 +139,20 @@ class PythonEnvironment {
 
 void bind_environment(py::module_& module) {
   using Environment = PythonEnvironment;
-  py::class_<Environment, std::shared_ptr<Environment>>(module, "Environment")
+  py::class_<Environment, std::shared_ptr<Environment>> environment(module, "Environment");
+  environment
       .def(py::init<std::shared_ptr<SceneSimulator>, int, int>(), py::arg("simulator"), py::arg("worlds"),
            py::arg("threads"))
       .def("step", &Environment::step, py::arg("controls"))
-      .def("reset", &Environment::reset, py::arg("worlds"), py::arg("position"), py::arg("orientation_wxyz"),
-           py::arg("linear_velocity"), py::arg("angular_velocity"))
+      .def("reset", &Environment::reset, py::arg("worlds"), py::arg("arrays"))
       .def("failure", &Environment::failure, py::arg("world"))
       .def("warnings", &Environment::warnings)
       .def_property_readonly("worlds", &Environment::worlds)
-      .def_property_readonly("position", [](const Environment& e) { return buffer_of(e.states().position); })
-      .def_property_readonly("orientation_wxyz",
-                             [](const Environment& e) { return buffer_of(e.states().orientation_wxyz); })
-      .def_property_readonly("linear_velocity",
-                             [](const Environment& e) { return buffer_of(e.states().linear_velocity); })
-      .def_property_readonly("angular_velocity",
-                             [](const Environment& e) { return buffer_of(e.states().angular_velocity); })
       .def_property_readonly("time", [](const Environment& e) { return buffer_of(e.time()); })
       .def_property_readonly("steps", [](const Environment& e) { return buffer_of(e.steps()); })
       .def_property_readonly("contacts", [](const Environment& e) { return buffer_of(e.contacts()); })
       .def_property_readonly("failed", [](const Environment& e) { return buffer_of(e.failed()); });
+  bind_state_arrays(environment, [](const Environment& e) -> const StateArrays& { return e.states(); });
 }
 
 }  // namespace abut::python

@@ -21,21 +21,22 @@ struct PythonRollouts {
 
 std::shared_ptr<PythonRollouts> rollout(const std::shared_ptr<const SceneSimulator>& simulator, int worlds,
                                         int steps, const py::object& values, const py::object& controls,
-                                        const py::object& position, const py::object& orientation,
-                                        const py::object& linear, const py::object& angular, int threads,
-                                        bool record, std::size_t tape_bytes, const py::object& feedback) {
-  const RowsArgument of_values(values, "values"), of_controls(controls, "controls"), p(position, "position"),
-      q(orientation, "orientation_wxyz"), v(linear, "linear_velocity"), w(angular, "angular_velocity");
+                                        const std::array<py::object, 6>& initial, int threads, bool record,
+                                        std::size_t tape_bytes, const py::object& feedback) {
+  const RowsArgument of_values(values, "values"), of_controls(controls, "controls");
+  const StateArguments of_initial(initial);
   TiledInputs inputs;
   inputs.worlds = worlds;
   inputs.steps = steps;
   inputs.values = of_values.rows();
   inputs.controls = of_controls.rows();
   if (inputs.controls.are_given()) inputs.control_steps = static_cast<int>(of_controls.extent(1));
-  inputs.position = p.rows();
-  inputs.orientation_wxyz = q.rows();
-  inputs.linear_velocity = v.rows();
-  inputs.angular_velocity = w.rows();
+  inputs.position = of_initial.position.rows();
+  inputs.orientation_wxyz = of_initial.orientation_wxyz.rows();
+  inputs.linear_velocity = of_initial.linear_velocity.rows();
+  inputs.angular_velocity = of_initial.angular_velocity.rows();
+  inputs.joint_coordinate = of_initial.joint_coordinate.rows();
+  inputs.joint_rate = of_initial.joint_rate.rows();
   std::unique_ptr<const Policy> policy;
   std::optional<RowsArgument> gains;
   if (!feedback.is_none()) {
@@ -72,10 +73,12 @@ State initial_state(const PythonRollouts& of, int world) {
   const TiledRollouts& rollouts = of.rollouts;
   const Model& model = rollouts.world[at(world)].simulator->model();
   const std::size_t row = at(world) * (at(rollouts.steps) + 1);
-  const StateNumbers<double> numbers = rollouts.states.numbers().at_row(row, model.bodies.size());
+  const StateNumbers<double> numbers =
+      rollouts.states.numbers().at_row(row, model.bodies.size(), of.simulator->joint_count());
   State state = of.simulator->scene.scene().initial;
   read_state(model,
-             {numbers.position, numbers.orientation_wxyz, numbers.linear_velocity, numbers.angular_velocity},
+             {numbers.position, numbers.orientation_wxyz, numbers.linear_velocity, numbers.angular_velocity,
+              numbers.joint_coordinate},
              state);
   state.time = rollouts.time.data()[row];
   return state;
@@ -103,22 +106,23 @@ struct PythonGradients {
   TiledGradients gradients;
 };
 
-std::shared_ptr<PythonGradients> gradient(const PythonRollouts& of, const py::object& position,
-                                          const py::object& orientation, const py::object& linear,
-                                          const py::object& angular, int threads) {
-  const RowsArgument p(position, "position"), q(orientation, "orientation_wxyz"),
-      v(linear, "linear_velocity"), w(angular, "angular_velocity");
-  const std::size_t rows = at(of.rollouts.worlds) * (at(of.rollouts.steps) + 1) * of.simulator->body_count();
-  for (const auto& [argument, width, name] :
-       {std::tuple{&p, 3, "position"}, std::tuple{&q, 4, "orientation_wxyz"},
-        std::tuple{&v, 3, "linear_velocity"}, std::tuple{&w, 3, "angular_velocity"}}) {
-    if (argument->rows().are_given() && argument->rows().numbers.size() != rows * at(width))
+std::shared_ptr<PythonGradients> gradient(const PythonRollouts& of,
+                                          const std::array<py::object, 6>& states_bar, int threads) {
+  const StateArguments bar(states_bar);
+  const std::size_t states = at(of.rollouts.worlds) * (at(of.rollouts.steps) + 1),
+                    n = of.simulator->body_count(), m = of.simulator->joint_count();
+  for (const auto& [argument, width, name] : {std::tuple{&bar.position, 3 * n, "position"},
+                                              std::tuple{&bar.orientation_wxyz, 4 * n, "orientation_wxyz"},
+                                              std::tuple{&bar.linear_velocity, 3 * n, "linear_velocity"},
+                                              std::tuple{&bar.angular_velocity, 3 * n, "angular_velocity"},
+                                              std::tuple{&bar.joint_coordinate, m, "joint_coordinate"},
+                                              std::tuple{&bar.joint_rate, m, "joint_rate"}}) {
+    if (argument->rows().are_given() && argument->rows().numbers.size() != states * width)
       throw py::value_error(std::string(name) + ": a cotangent has the shape of the rollouts' array");
   }
   const py::gil_scoped_release no_gil;
-  return std::make_shared<PythonGradients>(PythonGradients{
-      of.simulator,
-      tiled_gradients(of.simulator->scene, of.rollouts, {p.data(), q.data(), v.data(), w.data()}, threads)});
+  return std::make_shared<PythonGradients>(
+      PythonGradients{of.simulator, tiled_gradients(of.simulator->scene, of.rollouts, bar.all(), threads)});
 }
 
 py::dict health(const PythonGradients& of, int world) {
@@ -140,54 +144,34 @@ py::dict health(const PythonGradients& of, int world) {
 
 void bind_rollouts(py::module_& module) {
   module.def("rollout", &rollout, py::arg("simulator"), py::arg("worlds"), py::arg("steps"),
-             py::arg("values"), py::arg("controls"), py::arg("position"), py::arg("orientation_wxyz"),
-             py::arg("linear_velocity"), py::arg("angular_velocity"), py::arg("threads"), py::arg("record"),
-             py::arg("tape_bytes"), py::arg("feedback"));
+             py::arg("values"), py::arg("controls"), py::arg("initial"), py::arg("threads"),
+             py::arg("record"), py::arg("tape_bytes"), py::arg("feedback"));
 
-  py::class_<PythonRollouts, std::shared_ptr<PythonRollouts>>(module, "Rollouts")
-      .def_property_readonly("worlds", [](const PythonRollouts& of) { return of.rollouts.worlds; })
+  py::class_<PythonRollouts, std::shared_ptr<PythonRollouts>> rollouts(module, "Rollouts");
+  rollouts.def_property_readonly("worlds", [](const PythonRollouts& of) { return of.rollouts.worlds; })
       .def_property_readonly("steps", [](const PythonRollouts& of) { return of.rollouts.steps; })
       .def_property_readonly("first_failed",
                              [](const PythonRollouts& of) { return of.rollouts.first_failed(); })
-      .def_property_readonly("position",
-                             [](const PythonRollouts& of) { return buffer_of(of.rollouts.states.position); })
-      .def_property_readonly(
-          "orientation_wxyz",
-          [](const PythonRollouts& of) { return buffer_of(of.rollouts.states.orientation_wxyz); })
-      .def_property_readonly(
-          "linear_velocity",
-          [](const PythonRollouts& of) { return buffer_of(of.rollouts.states.linear_velocity); })
-      .def_property_readonly(
-          "angular_velocity",
-          [](const PythonRollouts& of) { return buffer_of(of.rollouts.states.angular_velocity); })
       .def_property_readonly("time", [](const PythonRollouts& of) { return buffer_of(of.rollouts.time); })
       .def_property_readonly("energy", [](const PythonRollouts& of) { return buffer_of(of.rollouts.energy); })
       .def_property_readonly("contacts",
                              [](const PythonRollouts& of) { return buffer_of(of.rollouts.contacts); })
       .def("failure", &failure, py::arg("world"))
       .def("warnings", &warnings)
-      .def("gradient", &gradient, py::arg("position"), py::arg("orientation_wxyz"),
-           py::arg("linear_velocity"), py::arg("angular_velocity"), py::arg("threads"));
+      .def("gradient", &gradient, py::arg("states_bar"), py::arg("threads"));
+  bind_state_arrays(rollouts, [](PythonRollouts& of) -> const StateArrays& { return of.rollouts.states; });
 
-  py::class_<PythonGradients, std::shared_ptr<PythonGradients>>(module, "Gradients")
+  py::class_<PythonGradients, std::shared_ptr<PythonGradients>> gradients(module, "Gradients");
+  gradients
       .def_property_readonly("values",
                              [](const PythonGradients& of) { return buffer_of(of.gradients.values); })
       .def_property_readonly(
           "gains", [](const PythonGradients& of) { return buffer_of(of.gradients.policy_parameters); })
       .def_property_readonly("controls",
                              [](const PythonGradients& of) { return buffer_of(of.gradients.controls); })
-      .def_property_readonly(
-          "position", [](const PythonGradients& of) { return buffer_of(of.gradients.initial.position); })
-      .def_property_readonly(
-          "orientation_wxyz",
-          [](const PythonGradients& of) { return buffer_of(of.gradients.initial.orientation_wxyz); })
-      .def_property_readonly(
-          "linear_velocity",
-          [](const PythonGradients& of) { return buffer_of(of.gradients.initial.linear_velocity); })
-      .def_property_readonly(
-          "angular_velocity",
-          [](const PythonGradients& of) { return buffer_of(of.gradients.initial.angular_velocity); })
       .def("health", &health, py::arg("world"));
+  bind_state_arrays(gradients,
+                    [](PythonGradients& of) -> const StateArrays& { return of.gradients.initial; });
 }
 
 }  // namespace abut::python

@@ -60,7 +60,7 @@ struct PythonState {
 
   const StateArrays& numbers() {
     if (!arrays) {
-      arrays.emplace(std::vector<std::size_t>(), state.X_WB.size());
+      arrays.emplace(std::vector<std::size_t>(), state.X_WB.size(), simulator->joint_count());
       write_state(simulator->model(), state, arrays->numbers());
     }
     return *arrays;
@@ -73,18 +73,13 @@ void require_size(const RowsArgument& argument, std::size_t size, const char* na
     throw py::value_error(fmt::format("{}: {} numbers, expected {}", name, given, size));
 }
 
-PythonState make_state(std::shared_ptr<const SceneSimulator> simulator, const py::object& position,
-                       const py::object& orientation, const py::object& linear, const py::object& angular) {
-  const std::size_t n = simulator->body_count();
-  const RowsArgument p(position, "position"), q(orientation, "orientation_wxyz"),
-      v(linear, "linear_velocity"), w(angular, "angular_velocity");
-  require_size(p, 3 * n, "position");
-  require_size(q, 4 * n, "orientation_wxyz");
-  require_size(v, 3 * n, "linear_velocity");
-  require_size(w, 3 * n, "angular_velocity");
+PythonState make_state(std::shared_ptr<const SceneSimulator> simulator,
+                       const std::array<py::object, 6>& arrays) {
+  const StateArguments given(arrays);
+  given.require_rows(*simulator, 1);
   PythonState made{std::move(simulator), {}, {}};
   made.state = made.simulator->scene.scene().initial;
-  read_state(made.simulator->model(), {p.data(), q.data(), v.data(), w.data()}, made.state);
+  read_state(made.simulator->model(), given.of_row(0), made.state);
   return made;
 }
 
@@ -172,19 +167,12 @@ void bind_scene(py::module_& module) {
           py::arg("name"))
       .def("simulator", &make_simulator, py::arg("parameters"));
 
-  py::class_<PythonState>(module, "State")
-      .def_property_readonly("time", [](const PythonState& state) { return state.state.time; })
-      .def_property_readonly("contacts", [](const PythonState& state) { return state.report.contacts; })
-      .def_property_readonly("status",
-                             [](const PythonState& state) { return to_string(state.report.status); })
-      .def_property_readonly("failure", &failure_of)
-      .def_property_readonly("position", [](PythonState& s) { return buffer_of(s.numbers().position); })
-      .def_property_readonly("orientation_wxyz",
-                             [](PythonState& s) { return buffer_of(s.numbers().orientation_wxyz); })
-      .def_property_readonly("linear_velocity",
-                             [](PythonState& s) { return buffer_of(s.numbers().linear_velocity); })
-      .def_property_readonly("angular_velocity",
-                             [](PythonState& s) { return buffer_of(s.numbers().angular_velocity); });
+  py::class_<PythonState> state(module, "State");
+  state.def_property_readonly("time", [](const PythonState& of) { return of.state.time; })
+      .def_property_readonly("contacts", [](const PythonState& of) { return of.report.contacts; })
+      .def_property_readonly("status", [](const PythonState& of) { return to_string(of.report.status); })
+      .def_property_readonly("failure", &failure_of);
+  bind_state_arrays(state, [](PythonState& of) -> const StateArrays& { return of.numbers(); });
 
   py::class_<SceneSimulator, std::shared_ptr<SceneSimulator>>(module, "SceneSimulator")
       .def_property_readonly("path", [](const SceneSimulator& simulator) { return simulator.path; })
@@ -194,8 +182,11 @@ void bind_scene(py::module_& module) {
            [](const SceneSimulator& simulator) {
              return described(simulator.scene.scene(), simulator.scene.parameters());
            })
-      .def("state", &make_state, py::arg("position"), py::arg("orientation_wxyz"), py::arg("linear_velocity"),
-           py::arg("angular_velocity"))
+      .def_property_readonly("joint_names",
+                             [](const SceneSimulator& simulator) {
+                               return names_of(simulator.model(), joints_with_coordinate(simulator.model()));
+                             })
+      .def("state", &make_state, py::arg("arrays"))
       .def("step", &step, py::arg("state"), py::arg("controls"))
       .def("contacts", &contacts, py::arg("state"));
 }

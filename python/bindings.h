@@ -2,6 +2,7 @@
 /// the buffer protocol, so that the module depends on no version of NumPy.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,7 @@
 
 #include "dynamics/parameterized_scene.h"
 #include "dynamics/tiled_rollouts.h"
+#include "engine/joint_geometry.h"
 #include "engine/scene.h"
 #include "engine/shared_array.h"
 
@@ -38,6 +40,7 @@ struct SceneSimulator {
 
   [[nodiscard]] const Model& model() const { return scene.scene().model; }
   [[nodiscard]] std::size_t body_count() const { return model().bodies.size(); }
+  [[nodiscard]] std::size_t joint_count() const { return joints_with_coordinate(model()).size(); }
 };
 
 /// An array of the library's numbers, which Python sees through the buffer protocol. The numbers live as long
@@ -77,6 +80,58 @@ class RowsArgument {
   std::optional<py::buffer_info> info_;
   TiledRows rows_;
 };
+
+/// The six arrays of states (state_arrays.h), each of which may be None.
+struct StateArguments {
+  RowsArgument position, orientation_wxyz, linear_velocity, angular_velocity, joint_coordinate, joint_rate;
+
+  explicit StateArguments(const std::array<py::object, 6>& arrays)
+      : position(arrays[0], "position"),
+        orientation_wxyz(arrays[1], "orientation_wxyz"),
+        linear_velocity(arrays[2], "linear_velocity"),
+        angular_velocity(arrays[3], "angular_velocity"),
+        joint_coordinate(arrays[4], "joint_coordinate"),
+        joint_rate(arrays[5], "joint_rate") {}
+
+  /// Throws std::invalid_argument for one that has neither one row nor as many as these.
+  void require_rows(const SceneSimulator& simulator, int rows) const {
+    const std::size_t n = simulator.body_count(), m = simulator.joint_count();
+    abut::require_rows(position.rows(), "position", rows, 3 * n);
+    abut::require_rows(orientation_wxyz.rows(), "orientation_wxyz", rows, 4 * n);
+    abut::require_rows(linear_velocity.rows(), "linear_velocity", rows, 3 * n);
+    abut::require_rows(angular_velocity.rows(), "angular_velocity", rows, 3 * n);
+    abut::require_rows(joint_coordinate.rows(), "joint_coordinate", rows, m);
+    abut::require_rows(joint_rate.rows(), "joint_rate", rows, m);
+  }
+  [[nodiscard]] StateNumbers<const double> of_row(std::size_t row) const {
+    const auto numbers = [row](const RowsArgument& of) {
+      return of.rows().are_given() ? of.rows().of_world(row).data() : nullptr;
+    };
+    return {numbers(position),         numbers(orientation_wxyz), numbers(linear_velocity),
+            numbers(angular_velocity), numbers(joint_coordinate), numbers(joint_rate)};
+  }
+  [[nodiscard]] StateNumbers<const double> all() const {
+    return {position.data(),         orientation_wxyz.data(), linear_velocity.data(),
+            angular_velocity.data(), joint_coordinate.data(), joint_rate.data()};
+  }
+};
+
+/// Properties of a class that has arrays of states.
+///
+/// @param arrays_of  from an object of the class
+template <typename Class, typename ArraysOf>
+void bind_state_arrays(Class& bound, const ArraysOf& arrays_of) {
+  using Object = typename Class::type;
+  const auto add = [&](const char* name, SharedArray<double> StateArrays::*array) {
+    bound.def_property_readonly(name, [=](Object& of) { return buffer_of(arrays_of(of).*array); });
+  };
+  add("position", &StateArrays::position);
+  add("orientation_wxyz", &StateArrays::orientation_wxyz);
+  add("linear_velocity", &StateArrays::linear_velocity);
+  add("angular_velocity", &StateArrays::angular_velocity);
+  add("joint_coordinate", &StateArrays::joint_coordinate);
+  add("joint_rate", &StateArrays::joint_rate);
+}
 
 void bind_scene(py::module_& module);
 void bind_rollouts(py::module_& module);

@@ -48,7 +48,8 @@ std::uint64_t key_of(const BatchArguments& arguments, const BatchTable& table) {
 /// How many doubles the states of a rollout are in the file.
 std::size_t doubles_of_states(const BatchTable& table, std::size_t states) {
   constexpr std::size_t k_per_body = 3 + 4 + 3 + 3;
-  return states * (1 + k_per_body * table.scene().model.bodies.size());
+  const Model& model = table.scene().model;
+  return states * (1 + k_per_body * model.bodies.size() + 2 * joints_with_coordinate(model).size());
 }
 
 void require_small_enough(const BatchArguments& arguments, const BatchTable& table) {
@@ -64,10 +65,10 @@ void require_small_enough(const BatchArguments& arguments, const BatchTable& tab
                   arguments.trajectories ? "; it is smaller without --trajectories" : ""));
 }
 
-/// Arrays of states: (rollouts, n, ...) of the last ones, (rollouts, steps + 1, n, ...) of all.
+/// Arrays of states: (rollouts, n or m, ...) of the last ones, (rollouts, steps + 1, n or m, ...) of all.
 class StateArrays {
  public:
-  explicit StateArrays(const Model& model) : model_(&model) {}
+  explicit StateArrays(const Model& model) : model_(&model), joints_(joints_with_coordinate(model)) {}
 
   void add(const State& state, double time) {
     time_.push_back(time);
@@ -79,6 +80,10 @@ class StateArrays {
       orientation_.insert(orientation_.end(), {X_WB.q.w(), X_WB.q.x(), X_WB.q.y(), X_WB.q.z()});
       angular_velocity_.insert(angular_velocity_.end(), V.begin(), V.begin() + 3);
       linear_velocity_.insert(linear_velocity_.end(), V.begin() + 3, V.end());
+    }
+    for (const int joint : joints_) {
+      joint_coordinate_.push_back(joint_coordinate(*model_, joint, state));
+      joint_rate_.push_back(joint_rate(model_->joints[static_cast<std::size_t>(joint)], state));
     }
   }
   /// A state that there is not.
@@ -92,6 +97,8 @@ class StateArrays {
     add(orientation_, 4 * n);
     add(angular_velocity_, 3 * n);
     add(linear_velocity_, 3 * n);
+    add(joint_coordinate_, joints_.size());
+    add(joint_rate_, joints_.size());
   }
   void write(const std::string& prefix, const std::vector<std::size_t>& shape, NpzWriter& writer) const {
     const auto write_one = [&](const char* name, const std::vector<double>& values,
@@ -105,11 +112,16 @@ class StateArrays {
     write_one("orientation_wxyz", orientation_, {n, 4});
     write_one("linear_velocity", linear_velocity_, {n, 3});
     write_one("angular_velocity", angular_velocity_, {n, 3});
+    if (joints_.empty()) return;
+    write_one("joint_coordinate", joint_coordinate_, {joints_.size()});
+    write_one("joint_rate", joint_rate_, {joints_.size()});
   }
 
  private:
   const Model* model_;
-  std::vector<double> time_, position_, orientation_, linear_velocity_, angular_velocity_;
+  std::vector<int> joints_;
+  std::vector<double> time_, position_, orientation_, linear_velocity_, angular_velocity_, joint_coordinate_,
+      joint_rate_;
 };
 
 /// Numbers for the array "status"; the words are in the file, too.
@@ -153,6 +165,8 @@ void write_results(const BatchArguments& arguments, const BatchTable& table,
   for (const SceneParameter& parameter : table.parameters()) parameters.push_back(parameter.name);
   for (const Body& body : model.bodies) bodies.push_back(body.name);
   writer.add("body_names", bodies, std::array{bodies.size()});
+  const std::vector<std::string> joints = names_of(model, joints_with_coordinate(model));
+  if (!joints.empty()) writer.add("joint_names", joints, std::array{joints.size()});
   writer.add("parameter_names", parameters, std::array{parameters.size()});
   writer.add("status_names", words, std::array{words.size()});
   writer.add("parameters", table.values(), std::array{n, parameters.size()});

@@ -27,7 +27,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::string_view k_magic = "abut batch journal 3\n";
+constexpr std::string_view k_magic = "abut batch journal 4\n";
 constexpr std::size_t k_header = k_magic.size() + sizeof(std::uint64_t);
 constexpr std::size_t k_record_header = sizeof(std::uint32_t) + sizeof(std::uint64_t);
 
@@ -85,7 +85,9 @@ class Reader {
 template <typename Archive, typename T>
 void each_number(Archive& archive, T& value) {
   using Type = std::remove_const_t<T>;
-  if constexpr (std::same_as<Type, Pose<double>>) {
+  if constexpr (std::is_arithmetic_v<Type>) {
+    archive(value);
+  } else if constexpr (std::same_as<Type, Pose<double>>) {
     for (int i = 0; i < 4; ++i) archive(value.q.coeffs()[i]);
     for (int i = 0; i < 3; ++i) archive(value.p[i]);
   } else if constexpr (std::same_as<Type, Vec6<double>>) {
@@ -94,6 +96,7 @@ void each_number(Archive& archive, T& value) {
     archive(value.X_WB);
     archive(value.V_WB);
     archive(value.time);
+    archive(value.hinge_angles);
   } else if constexpr (std::same_as<Type, ContactFeature>) {
     archive(value.kind);
     archive(value.body_A);

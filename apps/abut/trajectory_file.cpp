@@ -116,6 +116,10 @@ void TrajectoryFile::add(const State& state, double time, double energy, int con
     angular_velocity_.insert(angular_velocity_.end(), V.begin(), V.begin() + 3);
     linear_velocity_.insert(linear_velocity_.end(), V.begin() + 3, V.end());
   }
+  for (const int joint : joints_) {
+    joint_coordinate_.push_back(joint_coordinate(*model_, joint, state));
+    joint_rate_.push_back(joint_rate(model_->joints[static_cast<std::size_t>(joint)], state));
+  }
 }
 
 void TrajectoryFile::write(const fs::path& path) const {
@@ -125,7 +129,9 @@ void TrajectoryFile::write(const fs::path& path) const {
 
 void TrajectoryFile::require_room(const fs::path& path, int steps) const {
   if (path.extension() != ".npz") return;
-  const double bytes_a_row = 8.0 * (3.0 + 13.0 * model_->body_count()), rows = steps + 1.0;
+  const double bytes_a_row =
+                   8.0 * (3.0 + 13.0 * model_->body_count() + 2.0 * static_cast<double>(joints_.size())),
+               rows = steps + 1.0;
   if (rows * bytes_a_row < k_largest_npz) return;
   throw InputError(
       path.string(), 0,
@@ -141,6 +147,12 @@ void TrajectoryFile::write_npz(const fs::path& path) const {
   writer.add("orientation_wxyz", orientation_, std::array{rows, n, std::size_t{4}});
   writer.add("linear_velocity", linear_velocity_, std::array{rows, n, std::size_t{3}});
   writer.add("angular_velocity", angular_velocity_, std::array{rows, n, std::size_t{3}});
+  const std::vector<std::string> joint_names = names_of(*model_, joints_);
+  if (!joints_.empty()) {
+    writer.add("joint_coordinate", joint_coordinate_, std::array{rows, joints_.size()});
+    writer.add("joint_rate", joint_rate_, std::array{rows, joints_.size()});
+    writer.add("joint_names", joint_names, std::array{joints_.size()});
+  }
   writer.add("energy", energy_, std::array{rows});
   writer.add("contacts", contacts_, std::array{rows});
 
@@ -159,16 +171,24 @@ void TrajectoryFile::write_csv(const fs::path& path) const {
   file.write(
       "time,body,position_x,position_y,position_z,orientation_w,orientation_x,orientation_y,orientation_z,"
       "linear_velocity_x,linear_velocity_y,linear_velocity_z,"
-      "angular_velocity_x,angular_velocity_y,angular_velocity_z,energy,contacts\n");
+      "angular_velocity_x,angular_velocity_y,angular_velocity_z,energy,contacts");
+  for (const std::string& name : names_of(*model_, joints_)) {
+    for (const char* const what : {"coordinate", "rate"})
+      file.write("," + csv_text(fmt::format("joint.{}.{}", name, what)));
+  }
+  file.write("\n");
   for (std::size_t t = 0; t < time_.size(); ++t) {
+    std::string of_joints;
+    for (std::size_t k = t * joints_.size(); k < (t + 1) * joints_.size(); ++k)
+      of_joints += fmt::format(",{},{}", joint_coordinate_[k], joint_rate_[k]);
     for (std::size_t b = 0; b < n; ++b) {
       const std::size_t k = t * n + b;
       const auto numbers = [](const std::vector<double>& values, std::size_t index, std::size_t count) {
         return fmt::join(std::span(values).subspan(index * count, count), ",");
       };
-      file.write(fmt::format("{},{},{},{},{},{},{},{}\n", time_[t], names[b], numbers(position_, k, 3),
+      file.write(fmt::format("{},{},{},{},{},{},{},{}{}\n", time_[t], names[b], numbers(position_, k, 3),
                              numbers(orientation_, k, 4), numbers(linear_velocity_, k, 3),
-                             numbers(angular_velocity_, k, 3), energy_[t], contacts_[t]));
+                             numbers(angular_velocity_, k, 3), energy_[t], contacts_[t], of_joints));
     }
   }
   file.commit();
@@ -242,6 +262,28 @@ std::vector<Pose<double>> RecordedTrajectory::poses(std::size_t frame) const {
   return X_WB;
 }
 
+void RecordedTrajectory::read_turns(std::size_t frame, State& state) const {
+  const auto found = arrays_.find("joint_coordinate");
+  const std::vector<int> joints = joints_with_coordinate(*model_);
+  if (found == arrays_.end() || !std::holds_alternative<std::vector<double>>(found->second.values)) return;
+  const NpzArray& array = found->second;
+  if (array.shape.size() != 2 || array.shape[0] <= frame || array.shape[1] != joints.size()) {
+    throw InputError(
+        path_.string(), 0,
+        fmt::format("'joint_coordinate' has shape ({}), expected ({}, {}): not a trajectory of this scene",
+                    fmt::join(array.shape, ", "), times_, joints.size()));
+  }
+  state.hinge_angles.assign(model_->joints.size(), 0.0);
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const double q = array.doubles()[frame * joints.size() + i];
+    if (!std::isfinite(q)) {
+      throw InputError(path_.string(), 0,
+                       fmt::format("the coordinate of joint {} in frame {} is not finite", i, frame));
+    }
+    state.hinge_angles[static_cast<std::size_t>(joints[i])] = q;
+  }
+}
+
 State RecordedTrajectory::state(std::size_t frame) const {
   State state;
   state.X_WB = poses(frame);
@@ -263,6 +305,7 @@ State RecordedTrajectory::state(std::size_t frame) const {
     set(angular, 0);
     set(linear, 3);
   }
+  read_turns(frame, state);
   const auto time = arrays_.find("time");
   if (time != arrays_.end() && std::holds_alternative<std::vector<double>>(time->second.values) &&
       frame < time->second.doubles().size() && std::isfinite(time->second.doubles()[frame])) {

@@ -10,12 +10,16 @@
 /// | orientation_wxyz | (T, n, 4) | unit quaternions                                                   |
 /// | linear_velocity  | (T, n, 3) | [m/s]                                                              |
 /// | angular_velocity | (T, n, 3) | [rad/s]                                                            |
+/// | joint_coordinate | (T, m)    | of the m hinges and sliders, if there are any [rad or m]           |
+/// | joint_rate       | (T, m)    | [rad/s or m/s]                                                     |
 /// | energy           | (T)       | kinetic and potential [J]                                          |
 /// | contacts         | (T)       | integers: of the step that ended then, 0 in the first row          |
 /// | body_names       | (n)       | strings                                                            |
+/// | joint_names      | (m)       | strings                                                            |
 /// | scene            | ()        | string: the scene file's absolute path                             |
 ///
-/// A table has one row per time and body: time, body, position_x, ..., energy, contacts.
+/// A table has one row per time and body: time, body, position_x, ..., energy, contacts, and of every hinge and slider
+/// joint.NAME.coordinate and joint.NAME.rate.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/joint_geometry.h"
 #include "engine/model.h"
 #include "engine/npz.h"
 #include "engine/state.h"
@@ -60,7 +65,9 @@ class TrajectoryFile {
  public:
   /// @param scene  its file
   TrajectoryFile(const Model& model, const std::filesystem::path& scene)
-      : model_(&model), scene_(std::filesystem::absolute(scene).lexically_normal()) {}
+      : model_(&model),
+        joints_(joints_with_coordinate(model)),
+        scene_(std::filesystem::absolute(scene).lexically_normal()) {}
 
   /// @param time  instead of the state's, see time_after() [s]
   void add(const State& state, double time, double energy, int contacts);
@@ -77,8 +84,10 @@ class TrajectoryFile {
   void write_csv(const std::filesystem::path& path) const;
 
   const Model* model_;
+  std::vector<int> joints_;
   std::filesystem::path scene_;
-  std::vector<double> time_, position_, orientation_, linear_velocity_, angular_velocity_, energy_;
+  std::vector<double> time_, position_, orientation_, linear_velocity_, angular_velocity_, joint_coordinate_,
+      joint_rate_, energy_;
   std::vector<std::int64_t> contacts_;
 };
 
@@ -92,12 +101,15 @@ class RecordedTrajectory {
   [[nodiscard]] std::size_t size() const { return times_; }  ///< > 0
   /// Throws InputError naming body and frame if a pose is none.
   [[nodiscard]] std::vector<Pose<double>> poses(std::size_t frame) const;
-  /// Poses, velocities (0 where the archive has none) and time (0 likewise). Throws InputError as poses().
+  /// Poses, velocities (0 where the archive has none), time (0 likewise) and turns of hinges (none likewise). Throws
+  /// InputError as poses().
   [[nodiscard]] State state(std::size_t frame) const;
   [[nodiscard]] int contacts(std::size_t frame) const;  ///< 0 where the archive does not say
 
  private:
   void require_names() const;
+  /// Sets the hinge angles of a state, where the archive has coordinates of joints.
+  void read_turns(std::size_t frame, State& state) const;
   /// (times, bodies, width); null if there is none and `needed` is false.
   [[nodiscard]] const NpzArray* find(const std::string& name, std::size_t width, bool needed) const;
 

@@ -1,7 +1,7 @@
 #include "apps/viewer/joint_glyphs.h"
 
 #include "apps/viewer/picture_maker.h"
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 
 namespace abut::viewer {
 

@@ -206,6 +206,7 @@ void advance(const Model& model, const MassMatrix& mass, const State& state, con
              const FreeMotion& free, const EndMotion& end, State& next) {
   next.X_WB = state.X_WB;
   next.V_WB = state.V_WB;
+  next.hinge_angles = state.hinge_angles;
   next.time = state.time + h;
   for (int body = 0; body < model.body_count(); ++body) {
     if (mass.slot(body) >= 0) continue;

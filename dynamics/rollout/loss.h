@@ -15,7 +15,7 @@
 
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
-#include "dynamics/rollout/state_view.h"
+#include "engine/state_view.h"
 
 namespace abut {
 

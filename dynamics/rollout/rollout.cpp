@@ -127,6 +127,7 @@ std::uint64_t state_hash(const State& state) {
     for (int i = 0; i < 3; ++i) add(state.X_WB[b].p[i]);
     for (int i = 0; i < 6; ++i) add(state.V_WB[b][i]);
   }
+  for (const double angle : state.hinge_angles) add(angle);
   return hash;
 }
 

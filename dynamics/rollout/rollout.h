@@ -59,7 +59,7 @@ StepReport simulate(const Stepper& stepper, const State& initial, int steps, con
 StepReport simulate(const Stepper& stepper, const State& initial, int steps, const Controls& controls,
                     State& final_state, StepScratch& scratch, const StepObserver& observer = {});
 
-/// 64-bit hash of every bit of a state (FNV-1a over poses and twists): equal for equal states on every run.
+/// 64-bit hash of every bit of a state (FNV-1a over poses, twists and hinge angles): equal for equal states on every run.
 [[nodiscard]] std::uint64_t state_hash(const State& state);
 
 }  // namespace abut

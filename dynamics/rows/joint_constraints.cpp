@@ -6,7 +6,7 @@
 
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/rows/joint_drives.h"
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 
 namespace abut {
 namespace {
@@ -20,14 +20,16 @@ struct Geometry {
   Mat3<double> R_JA;      ///< R_WJA
   Vec3<double> d;         ///< p_JB - p_JA [m]
   Vec3<double> r_A, r_B;  ///< [m]
+  double turns;           ///< of a hinge, beyond the angle of its pose [rad]
 
-  Geometry(const Joint& joint, const State& state)
-      : frames(joint_frames(joint, state)),
+  Geometry(const Model& model, int j, const State& state)
+      : frames(joint_frames(model.joints[at(j)], state)),
         pose(frames.X_WJA, frames.X_WJB),
         R_JA(frames.X_WJA.rotation()),
         d(frames.X_WJB.p - frames.X_WJA.p),
         r_A(frames.X_WJB.p - frames.X_WA.p),
-        r_B(frames.X_WJB.p - frames.X_WB.p) {}
+        r_B(frames.X_WJB.p - frames.X_WB.p),
+        turns(turns_beyond(state, j, pose.angle())) {}
 
   [[nodiscard]] Vec3<double> axis(int i) const { return R_JA.col(i); }
 
@@ -309,11 +311,11 @@ void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, doub
     coordinate = g.pose.d.z();
   } else {
     set_turn_row(g.axis(2), row);
-    coordinate = g.pose.angle();
+    coordinate = g.pose.angle() + g.turns;
   }
   if (kind.law != JointLaw::stop) {
     const double target = kind.law == JointLaw::load ? joint.spring_position : joint.motor.target;
-    row.error = coordinate_error(joint, coordinate, target);
+    row.error = coordinate - target;
     return;
   }
   const double scale = kind.sign * radius;
@@ -365,7 +367,7 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
     group.is_link = !is_link.empty() && is_link[j] != 0;
     const RowList list = rows_of(joint, group.is_link);
     if (list.count == 0) continue;
-    const Geometry g(joint, state);
+    const Geometry g(model, static_cast<int>(j), state);
     const double radius = stop_radius(model, joint);
     group.joint = static_cast<int>(j);
     group.slot_A = joint.body_A < 0 ? -1 : mass.slot(joint.body_A);
@@ -414,7 +416,7 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
   for (const JointGroup& group : rows.groups) {
     const Joint& joint = model.joints[at(group.joint)];
     JointGradient& joint_bar = gradient.joints[at(group.joint)];
-    const Geometry g(joint, state);
+    const Geometry g(model, group.joint, state);
     const RowList list = rows_of(joint, group.is_link);
     const double radius = stop_radius(model, joint), tau = dissipation_time_of(joint, settings);
     GeometryBar geometry_bar;

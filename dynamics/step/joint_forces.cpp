@@ -3,10 +3,10 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "dynamics/rows/joint_geometry.h"
 #include "dynamics/step/joint_force.h"
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
+#include "engine/joint_geometry.h"
 
 namespace abut {
 

@@ -5,8 +5,8 @@
 
 #include "dynamics/contact_laws/penalty.h"
 #include "dynamics/other_laws/penalty_solver.h"
-#include "dynamics/rows/joint_geometry.h"
 #include "dynamics/solver/smooth_coulomb_settings.h"
+#include "engine/joint_geometry.h"
 
 namespace abut {
 namespace {

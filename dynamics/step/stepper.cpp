@@ -6,7 +6,6 @@
 
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/rows/joint_constraints.h"
-#include "dynamics/rows/joint_geometry.h"
 #include "dynamics/solver/smooth_coulomb_settings.h"
 #include "dynamics/step/gap_following.h"
 #include "dynamics/step/make_contact_solver.h"
@@ -15,6 +14,7 @@
 #include "dynamics/step/step_warnings.h"
 #include "dynamics/step/tape_pool.h"
 #include "dynamics/step/tree_motion.h"
+#include "engine/joint_geometry.h"
 #include "engine/law_settings.h"
 #include "engine/model_validation.h"
 
@@ -67,6 +67,10 @@ Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* pr
   if (continues_gaps(config.law)) following_ = std::make_unique<const GapFollowing>(model, *detector_);
   auto trees = std::make_unique<const TreeMotion>(model);
   if (!trees->is_empty()) trees_ = std::move(trees);
+  for (const int joint : joints_with_coordinate(model)) {
+    if (model.joints[at(joint)].kind == JointKind::hinge && (!trees_ || trees_->is_link()[at(joint)] == 0))
+      free_hinges_.push_back(joint);
+  }
   const double impact_speed = solver_->law().impact_speed();
   if (impact_speed > 0.0 && has_restitution(model)) {
     phases_ = std::make_unique<const ImpactPhases>(model, config_, acceleration_scale_, impact_speed,
@@ -274,6 +278,7 @@ StepReport Stepper::substep(const State& given, const Control& control, double h
     }
     trees_->advance(solved.trees, next);
   }
+  follow_hinges(model, free_hinges_, state, h, next);
 
   judge_step(model, config_, *detector_, h, problem.lag, state, next,
              {trees_.get(), &solved.trees, &scratch.trees}, scratch, report);
@@ -318,13 +323,14 @@ double mechanical_energy(const Model& model, const State& state) {
     energy += 0.5 * w_B.dot(body.inertia * w_B) + 0.5 * body.mass * state.V_WB[b].tail<3>().squaredNorm() -
               (body.mass * model.gravity + body.external_wrench.tail<3>()).dot(state.X_WB[b].p);
   }
-  for (const Joint& joint : model.joints) {
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
     if (joint.armature > 0.0) {
       const double rate = joint_rate(joint, state);
       energy += 0.5 * joint.armature * rate * rate;
     }
     if (joint.spring_stiffness > 0.0) {
-      const double error = coordinate_error(joint, joint_coordinate(joint, state), joint.spring_position);
+      const double error = joint_coordinate(model, static_cast<int>(j), state) - joint.spring_position;
       energy += 0.5 * joint.spring_stiffness * error * error;
     }
   }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "collision/manifold/contact.h"
-#include "collision/manifold/linearize_for.h"
 #include "dynamics/step/contact_force.h"
 #include "dynamics/step/step_derivatives.h"
 #include "dynamics/step/step_record.h"
@@ -25,6 +24,7 @@ class ImpactPhases;
 class IslandSolver;
 class TapePool;
 class TreeMotion;
+enum class LinearizeFor;
 struct ContactClusters;
 struct ContactManifold;
 struct ContactPair;
@@ -180,6 +180,7 @@ class Stepper {
   std::unique_ptr<const GapFollowing> following_;  ///< null: the law does not continue gaps
   std::unique_ptr<const ImpactPhases> phases_;     ///< null: there are no impacts
   std::unique_ptr<const TreeMotion> trees_;        ///< null: no rigid joint holds any body
+  std::vector<int> free_hinges_;                   ///< that no tree holds
   std::unique_ptr<const TapePool> tapes_;
 };
 

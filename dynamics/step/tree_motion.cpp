@@ -7,6 +7,7 @@
 #include "dynamics/trees/joint_rates.h"
 #include "dynamics/trees/pose_coordinates.h"
 #include "dynamics/trees/spatial.h"
+#include "engine/joint_geometry.h"
 
 namespace abut {
 
@@ -41,8 +42,16 @@ void TreeMotion::close_joints(const State& state, double h, TreeStep& step, Stat
     step.parameters.bases[at(tree)] = {state.X_WB[at(base)].p, fixed_twist(model, state, h, base)};
   }
   coordinates_of_poses(model, trees_, state.X_WB, step.start.q);
-  tree_kinematics(trees_, step.parameters, step.start.q, step.kinematics);
   closed = state;
+  closed.hinge_angles.resize(model.joints.size(), 0.0);
+  for (const Link& link : trees_.links) {
+    if (link.kind != LinkKind::hinge) continue;
+    double& q = step.start.q[link.q];
+    constexpr double k_near_half_turn = 3.14;  // where rounding decides on which side an angle is
+    if (std::abs(q) > k_near_half_turn) q = joint_angle(model.joints[at(link.joint)], state);
+    closed.hinge_angles[at(link.joint)] = q + turns_beyond(state, link.joint, q);
+  }
+  tree_kinematics(trees_, step.parameters, step.start.q, step.kinematics);
   for (std::size_t i = 0; i < trees_.links.size(); ++i)
     closed.X_WB[at(trees_.links[i].body)] = step.kinematics.X_WB[i].normalized();
 }
@@ -188,6 +197,10 @@ void TreeMotion::advance(const TreeStep& step, State& next) const {
     next.X_WB[b] = step.kinematics_next.X_WB[i].normalized();
     next.V_WB[b] =
         stack<double>(angular_velocity(next.X_WB[b], body.inertia, P.head<3>()), P.tail<3>() / body.mass);
+    const Link& link = trees_.links[i];
+    if (link.kind != LinkKind::hinge) continue;
+    next.hinge_angles[at(link.joint)] =
+        step.q_next[link.q] + turns_beyond(next, link.joint, step.start.q[link.q]);
   }
 }
 

@@ -102,7 +102,7 @@ class TreeMotion {
   /// Where a solve leads the trees. Returns the slot of the root of a tree whose motion was not found, or -1.
   int end_step(const MassMatrix& mass, const FreeMotion& free, const EndMotion& end, double h, bool records,
                TreeMotionMemory& memory, TreeStep& step) const;
-  /// Poses and twists of links after end_step(), into `next`.
+  /// Poses and twists of links and angles of hinges after end_step(), into `next`, which has the angles of the start.
   void advance(const TreeStep& step, State& next) const;
 
   /// The impulses [N m s about the origin of W; N s] by which joints, without the impulses of the contact problem,

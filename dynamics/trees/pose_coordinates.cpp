@@ -1,9 +1,9 @@
 #include "dynamics/trees/pose_coordinates.h"
 
-#include "dynamics/rows/joint_geometry.h"
 #include "dynamics/trees/joint_coordinates.h"
 #include "dynamics/trees/rotations.h"
 #include "dynamics/trees/tree_direction.h"
+#include "engine/joint_geometry.h"
 
 namespace abut {
 namespace {

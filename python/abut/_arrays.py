@@ -14,7 +14,10 @@ from ._arguments import refuse
 Doubles = NDArray[np.float64]
 
 STATE_WIDTHS = {"position": 3, "orientation_wxyz": 4, "linear_velocity": 3, "angular_velocity": 3}
-"""The arrays of a state, and how many numbers of each a body has."""
+"""The arrays of bodies of a state, and how many numbers of each a body has."""
+
+JOINT_ARRAYS = ("joint_coordinate", "joint_rate")
+"""The arrays of joints of a state, a number for each hinge and slider."""
 
 
 def doubles(array: ArrayLike, name: str, *axes: Optional[int]) -> Doubles:
@@ -41,24 +44,27 @@ def doubles(array: ArrayLike, name: str, *axes: Optional[int]) -> Doubles:
     return result
 
 
-def state_rows(state: Any, bodies: int) -> dict[str, Optional[Doubles]]:
-    """The arrays of a state, each (rows, bodies, width) or None: of a mapping by their names, or of
-    an object that has them as attributes."""
+def state_rows(state: Any, bodies: int, joints: int) -> list[Optional[Doubles]]:
+    """The arrays of a state, each (rows, bodies, width) or (rows, joints) or None: of a mapping by
+    their names, or of an object that has them as attributes."""
+    names = (*STATE_WIDTHS, *JOINT_ARRAYS)
     if state is None:
-        return dict.fromkeys(STATE_WIDTHS)
+        return [None] * len(names)
     if isinstance(state, Mapping):
-        unknown = set(state) - set(STATE_WIDTHS)
+        unknown = set(state) - set(names)
         if unknown:
             first = min(unknown, key=str)
-            raise ValueError(
-                f"initial: there is no {first!r}, known are {', '.join(STATE_WIDTHS)}"
-            )
+            raise ValueError(f"initial: there is no {first!r}, known are {', '.join(names)}")
         given = dict(state)
     else:
         if not all(hasattr(state, name) for name in STATE_WIDTHS):
             refuse("initial", state, "a State, or a mapping of arrays by name")
-        given = {name: getattr(state, name) for name in STATE_WIDTHS}
-    return {
-        name: None if given.get(name) is None else doubles(given[name], name, None, bodies, width)
-        for name, width in STATE_WIDTHS.items()
-    }
+        given = {name: getattr(state, name, None) for name in names}
+    return [
+        None
+        if given.get(name) is None
+        else doubles(given[name], name, None, bodies, STATE_WIDTHS[name])
+        if name in STATE_WIDTHS
+        else doubles(given[name], name, None, joints)
+        for name in names
+    ]

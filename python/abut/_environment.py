@@ -36,6 +36,10 @@ class Environment:
         """(W, n, 3), of the centres of mass [m/s]."""
         self.angular_velocity: Doubles = np.asarray(native.angular_velocity)
         """(W, n, 3) [rad/s]."""
+        self.joint_coordinate: Doubles = np.asarray(native.joint_coordinate)
+        """(W, m), of the hinges, turns counted [rad], and sliders [m]."""
+        self.joint_rate: Doubles = np.asarray(native.joint_rate)
+        """(W, m) [rad/s or m/s]."""
         self.time: Doubles = np.asarray(native.time)
         """(W,) [s]."""
         self.steps: NDArray[np.int64] = np.asarray(native.steps)
@@ -65,16 +69,16 @@ class Environment:
         """Back to the initial state, or to another one.
 
         mask: (W,) of booleans, which worlds; left out, all of them.
-        arrays: position=(W, n, 3), ..., of the state to start from, or (n, 3) for all worlds; what
-            is left out is that of the scene.
+        arrays: position=(W, n, 3), ..., joint_rate=(W, m) of the state to start from, or (n, 3),
+            (m,) for all worlds; what is left out is that of the scene.
         """
         chosen = np.ones(self.worlds, bool) if mask is None else np.asarray(mask)
         if chosen.shape != (self.worlds,) or chosen.dtype != np.bool_:
             raise ValueError(
                 f"mask: {chosen.dtype} of shape {chosen.shape}, expected bool of ({self.worlds},)"
             )
-        rows = state_rows(arrays, self.position.shape[1])
-        self._native.reset(np.flatnonzero(chosen).tolist(), *rows.values())
+        rows = state_rows(arrays, self.position.shape[1], self.joint_coordinate.shape[1])
+        self._native.reset(np.flatnonzero(chosen).tolist(), rows)
 
     def failure(self, world: int) -> Optional[str]:
         """Why the last step of a world failed, None if it did not."""

@@ -135,9 +135,10 @@ class Model:
         """Adds a joint of body_B with body_A, or with the world.
 
         kind: "fixed", "ball", "hinge", "slider" or "distance".
-        keys: those of [[joint]], such as position (3) [m], axis (3), lower, upper [rad or m],
-            damping [N m s/rad or N s/m], friction [N m or N], armature [kg m^2 or kg],
-            spring_stiffness [N m/rad or N/m], spring_position [rad or m], motor={"kind": ...}.
+        keys: those of [[joint]], such as position (3) [m], axis (3), lower, upper, coordinate
+            [rad or m], rate [rad/s or m/s], damping [N m s/rad or N s/m], friction [N m or N],
+            armature [kg m^2 or kg], spring_stiffness [N m/rad or N/m], spring_position
+            [rad or m], motor={"kind": ...}.
         Returns the model.
         """
         return self._add(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _abut
 from ._arguments import Immutable, integer, path_text, world_index
-from ._arrays import STATE_WIDTHS, Doubles, doubles
+from ._arrays import JOINT_ARRAYS, STATE_WIDTHS, Doubles, doubles
 from ._warnings import RunWarning, run_warnings
 
 if TYPE_CHECKING:
@@ -114,6 +114,10 @@ class Run(Immutable):
         """(W, T + 1, n, 3), of the centres of mass [m/s]."""
         self.angular_velocity: Doubles = np.asarray(native.angular_velocity)
         """(W, T + 1, n, 3) [rad/s]."""
+        self.joint_coordinate: Doubles = np.asarray(native.joint_coordinate)
+        """(W, T + 1, m), of the hinges, turns counted [rad], and sliders [m]."""
+        self.joint_rate: Doubles = np.asarray(native.joint_rate)
+        """(W, T + 1, m) [rad/s or m/s]."""
         self.energy: Doubles = np.asarray(native.energy)
         """(W, T + 1), kinetic and potential [J]."""
         self.contacts: NDArray[np.int64] = np.asarray(native.contacts)
@@ -155,6 +159,8 @@ class Run(Immutable):
         orientation_wxyz: Optional[ArrayLike] = None,
         linear_velocity: Optional[ArrayLike] = None,
         angular_velocity: Optional[ArrayLike] = None,
+        joint_coordinate: Optional[ArrayLike] = None,
+        joint_rate: Optional[ArrayLike] = None,
         threads: int = 0,
     ) -> Gradient:
         """The exact gradient of a loss of the states, by the adjoint of each rollout.
@@ -166,15 +172,16 @@ class Run(Immutable):
         threads: as in Simulator.rollout().
         Raises RuntimeError for a run with record=False.
         """
-        given = (position, orientation_wxyz, linear_velocity, angular_velocity)
-        shape = self.position.shape[:3]
-        by_position, by_orientation, by_linear, by_angular = (
-            None if array is None else doubles(array, name, *shape, width)
-            for array, (name, width) in zip(given, STATE_WIDTHS.items())
-        )
-        native = self._native.gradient(
-            by_position, by_orientation, by_linear, by_angular, integer("threads", threads)
-        )
+        of_bodies = (position, orientation_wxyz, linear_velocity, angular_velocity)
+        of_joints = (joint_coordinate, joint_rate)
+        bars = [
+            None if array is None else doubles(array, name, *self.position.shape[:3], width)
+            for array, (name, width) in zip(of_bodies, STATE_WIDTHS.items())
+        ] + [
+            None if array is None else doubles(array, name, *self.joint_coordinate.shape)
+            for array, name in zip(of_joints, JOINT_ARRAYS)
+        ]
+        native = self._native.gradient(bars, integer("threads", threads))
         return Gradient(native, self.worlds)
 
     def save(self, path: Union[str, os.PathLike[str]], world: Optional[int] = None) -> None:
@@ -193,11 +200,14 @@ class Run(Immutable):
         if world is not None:
             world = world_index(world, self.worlds, -self.worlds)
         rows = slice(None) if world is None else world
+        joint_arrays = JOINT_ARRAYS if self.simulator.joint_names else ()
         arrays: dict[str, np.ndarray] = {
             name: np.asarray(getattr(self, name)[rows])
-            for name in ("time", *STATE_WIDTHS, "energy", "contacts")
+            for name in ("time", *STATE_WIDTHS, *joint_arrays, "energy", "contacts")
         }
         arrays["body_names"] = np.array(self.simulator.body_names)
+        if joint_arrays:
+            arrays["joint_names"] = np.array(self.simulator.joint_names)
         arrays["scene"] = np.array(os.path.abspath(self.simulator.path))
         if world is None:
             arrays["parameters"] = self.values

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _abut
 from ._arguments import Immutable, byte_count, flag, instance, integer, path_text, refuse
-from ._arrays import STATE_WIDTHS, Doubles, doubles, state_rows
+from ._arrays import Doubles, doubles, state_rows
 from ._environment import Environment
 from ._rollout import Run, SimulationError, StateArrays
 
@@ -82,6 +82,16 @@ class State(Immutable):
         """(n, 3) [rad/s]."""
         return np.asarray(self._native.angular_velocity)
 
+    @property
+    def joint_coordinate(self) -> Doubles:
+        """(m,), of the hinges, turns counted [rad], and sliders [m]."""
+        return np.asarray(self._native.joint_coordinate)
+
+    @property
+    def joint_rate(self) -> Doubles:
+        """(m,) [rad/s or m/s]."""
+        return np.asarray(self._native.joint_rate)
+
 
 @dataclass(frozen=True)
 class PositionFeedback:
@@ -118,6 +128,8 @@ class Simulator(Immutable):
         """Of the scene file."""
         self.body_names: list[str] = native.body_names
         """In the order of the arrays' axis of bodies."""
+        self.joint_names: list[str] = native.joint_names
+        """The hinges and sliders, in the order of the arrays' axis of joints."""
         self.parameters: list[Parameter] = [Parameter(*entry) for entry in native.parameters()]
         """In the order of the columns of `values`."""
 
@@ -126,6 +138,13 @@ class Simulator(Immutable):
         if name not in self.body_names:
             raise ValueError(f"there is no body {name!r}, known are {', '.join(self.body_names)}")
         return self.body_names.index(name)
+
+    def joint(self, name: str) -> int:
+        """The index of a hinge or slider. Raises ValueError naming those that there are."""
+        if name not in self.joint_names:
+            known = ", ".join(self.joint_names) or "none"
+            raise ValueError(f"there is no hinge or slider {name!r}, known are {known}")
+        return self.joint_names.index(name)
 
     def rollout(
         self,
@@ -151,8 +170,9 @@ class Simulator(Immutable):
         values: (W, P), of the simulator's parameters; left out, those of the scene.
         controls: (W, T, n, 6) [torque; force] on each body at its centre of mass, in the world [N
             m; N], added to the scene's pushes.
-        initial: arrays (W, n, 3 or 4) of a state. The rollout starts at the scene's initial time,
-            also from a State of a later time.
+        initial: arrays (W, n, 3 or 4) of bodies and (W, m) of joints of a state. Joints move what
+            is beyond them from where the other arrays, or the scene, put it. The rollout starts at
+            the scene's initial time, also from a State of a later time.
         feedback: a force that follows the state, added to the controls.
         gains: (W, 6), those of the feedback.
         worlds: W, where no input says it.
@@ -171,27 +191,23 @@ class Simulator(Immutable):
         of_controls = (
             None if controls is None else doubles(controls, "controls", None, None, bodies, 6)
         )
-        of_initial = state_rows(initial, bodies)
+        of_initial = state_rows(initial, bodies, len(self.joint_names))
         of_feedback, of_gains = self._feedback(feedback, gains)
         rows = [
             len(array)
-            for array in (of_values, of_controls, of_gains, *of_initial.values())
+            for array in (of_values, of_controls, of_gains, *of_initial)
             if array is not None
         ]
         count = max(rows, default=1) if worlds is None else integer("worlds", worlds)
         if on_failure not in ("raise", "nan"):
             raise ValueError(f"on_failure = {on_failure!r}, allowed: 'raise', 'nan'")
-        position, orientation, linear, angular = of_initial.values()
         native = _abut.rollout(
             self._native,
             count,
             integer("steps", steps),
             of_values,
             of_controls,
-            position,
-            orientation,
-            linear,
-            angular,
+            of_initial,
             integer("threads", threads),
             flag("record", record),
             byte_count("tape_bytes", tape_bytes),
@@ -221,10 +237,10 @@ class Simulator(Immutable):
         return (self.body(feedback.body), x, y, z, array), array
 
     def state(self, **arrays: ArrayLike) -> State:
-        """The initial state of the scene, or one with other arrays in it: position=(n, 3), ..., see
-        State."""
-        rows = state_rows(arrays, len(self.body_names))
-        return State(self._native.state(*rows.values()))
+        """The initial state of the scene, or one with other arrays in it: position=(n, 3), ...,
+        joint_coordinate=(m,), see State."""
+        rows = state_rows(arrays, len(self.body_names), len(self.joint_names))
+        return State(self._native.state(rows))
 
     def step(self, state: Optional[State] = None, controls: Optional[ArrayLike] = None) -> State:
         """The state one time step later.
@@ -237,7 +253,7 @@ class Simulator(Immutable):
         Raises SimulationError for a step that fails.
         """
         before = (
-            self._native.state(*(None,) * len(STATE_WIDTHS))
+            self.state()._native
             if state is None
             else instance("state", state, State, "a State")._native
         )

@@ -57,12 +57,10 @@ def main() -> None:
             steps,
             values,
             controls,
-            None,
-            None,
-            None,
-            None,
+            [None] * 6,
             1,
             False,
+            0,
             None,
         )
 

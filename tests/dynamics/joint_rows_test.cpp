@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 #include "engine/random.h"
 #include "tests/support/cases.h"
 #include "tests/support/close.h"
@@ -151,7 +151,7 @@ TEST_CASE("JointRows: the rate of a coordinate is that of a motor's row once wha
   c.joint().lower = -2.9;
   c.joint().upper = 2.5;
   c.update();
-  CHECK(test::close(joint_coordinate(c.joint(), c.state), kind == JointKind::hinge ? 2.3 : 0.4, 1e-14, 0));
+  CHECK(test::close(joint_coordinate(c.model, 0, c.state), kind == JointKind::hinge ? 2.3 : 0.4, 1e-14, 0));
   const JointRow &motor = c.rows.rows[5], &lower = c.rows.rows[6], &upper = c.rows.rows[7];
   REQUIRE(motor.law == JointLaw::motor);
   for (int side = 0; side < 2; ++side) {
@@ -159,7 +159,7 @@ TEST_CASE("JointRows: the rate of a coordinate is that of a motor's row once wha
       State state = c.state;
       auto& X = state.X_WB[static_cast<std::size_t>(side)];
       X = retract<double>(X, tangent);
-      return Vec3<double>(joint_coordinate(c.joint(), state), 0, 0);
+      return Vec3<double>(joint_coordinate(c.model, 0, state), 0, 0);
     };
     const auto J = test::fd_jacobian(coordinate, Vec6<double>(Vec6<double>::Zero()), 1e-5);
     CHECK(test::close(side == 0 ? motor.J_A : motor.J_B, J.row(0).transpose(), 0, 1e-9));
@@ -195,7 +195,7 @@ TEST_CASE("JointRows: line, gradient, sparse and dense Hessian are derivatives o
   Random random(10);
   Case c(random, JointKind::hinge, 0.01, 0.1);
   c.joint().motor = {MotorKind::velocity, 2.0, 0.0, 30.0, 1.5};
-  c.joint().lower = 0.5 * joint_coordinate(c.joint(), c.state);
+  c.joint().lower = 0.5 * joint_coordinate(c.model, 0, c.state);
   c.update();
   const GrowableVector v = c.random_velocity(random), dv = c.random_velocity(random);
   const auto gradient = [&](const GrowableVector& at) {
@@ -285,7 +285,7 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
     c.joint().spring_stiffness = 50.0;
     c.joint().spring_position = 0.1;
     c.set_free(random);
-    const double q = joint_coordinate(c.joint(), c.state);
+    const double q = joint_coordinate(c.model, 0, c.state);
     c.joint().lower = q + 1e-4;  // beyond it, and within the smoothing
     c.joint().upper = q + 2e-4;
   }

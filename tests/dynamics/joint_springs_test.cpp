@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 #include "tests/support/close.h"
 #include "tests/support/joint_scenes.h"
 
@@ -30,7 +30,7 @@ TEST_CASE("Joint springs: a body swings at its frequency for 1000 periods, and d
   int crossings = 0;
   const double duration = 1000.0 / frequency;
   (void)run_steps(body.scene, joint_config(h), static_cast<int>(duration / h), [&](const State& state) {
-    const double e = joint_coordinate(body.joint(), state) + start;
+    const double e = joint_coordinate(body.scene.model, 0, state) + start;
     if (state.time > 0.99 * duration) largest_late = std::max(largest_late, std::abs(e));
     if (before < 0.0 && e >= 0.0) {
       last = state.time - h * e / (e - before);
@@ -90,7 +90,7 @@ TEST_CASE("Joint springs: hold a load where their force does, and settle with da
   body.load() = 3.0;
   const State end = run_steps(body.scene, joint_config(2e-3), 3000);
   const double w = 1.0 / body.inertia, softening = 1.0 + 0.25 * 4e-6 * 40.0 * w;  // h^2 k w/4
-  CHECK(test::close(joint_coordinate(body.joint(), end), 0.1 + 3.0 * softening / 40.0, 1e-6, 0));
+  CHECK(test::close(joint_coordinate(body.scene.model, 0, end), 0.1 + 3.0 * softening / 40.0, 1e-6, 0));
 }
 
 TEST_CASE("Joint springs: gradients agree with differences", "[dynamics][joints][derivative]") {

@@ -10,7 +10,7 @@
 
 #include "dynamics/gradient_check/gradient_check.h"
 #include "dynamics/rollout/rollout.h"
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 #include "engine/scene_io.h"
 #include "tests/support/close.h"
 #include "tests/support/joint_scenes.h"
@@ -173,13 +173,13 @@ TEST_CASE("Joints: a slider keeps its axis, and its travel its stops", "[dynamic
   double least = 0.0;
   const State end = run_steps(scene, joint_config(2e-3), 1000, [&](const State& state) {
     drift.add(scene.model, state);
-    least = std::min(least, joint_coordinate(scene.model.joints[0], state));
+    least = std::min(least, joint_coordinate(scene.model, 0, state));
   });
   CAPTURE(drift.position, drift.rotation, least);
   CHECK(drift.position < 1e-5);
   CHECK(drift.rotation < 1e-4);
   CHECK(least > -0.201);
-  CHECK(test::close(joint_coordinate(joint_of(scene, j), end), -0.2, 5e-3, 0));
+  CHECK(test::close(joint_coordinate(scene.model, j, end), -0.2, 5e-3, 0));
 }
 
 TEST_CASE("Joints: a hinge stops at its limits", "[dynamics][joints][property]") {
@@ -187,11 +187,11 @@ TEST_CASE("Joints: a hinge stops at its limits", "[dynamics][joints][property]")
   joint_of(scene, 0).upper = 0.8;  // it falls to +
   double most = 0.0;
   const State end = run_steps(scene, joint_config(2e-3), 1000, [&](const State& state) {
-    most = std::max(most, joint_coordinate(scene.model.joints[0], state));
+    most = std::max(most, joint_coordinate(scene.model, 0, state));
   });
   CAPTURE(most);
   CHECK(most < 0.81);
-  CHECK(test::close(joint_coordinate(joint_of(scene, 0), end), 0.8, 5e-3, 0));
+  CHECK(test::close(joint_coordinate(scene.model, 0, end), 0.8, 5e-3, 0));
 }
 
 TEST_CASE("Joints: a rod keeps its length while it turns and swings", "[dynamics][joints][property]") {
@@ -237,7 +237,7 @@ TEST_CASE("Joints: a servo settles where its spring carries the load", "[dynamic
   const double k = 20.0;
   joint_of(scene, 0).motor = {MotorKind::position, -0.5, k, 1.0};
   const State end = run_steps(scene, joint_config(2e-3), 2000);
-  const double q = joint_coordinate(joint_of(scene, 0), end);
+  const double q = joint_coordinate(scene.model, 0, end);
   CAPTURE(q);
   CHECK(test::close(k * (-0.5 - q), -0.5 * k_g * 0.1 * std::cos(q), 1e-8, 0));
 }

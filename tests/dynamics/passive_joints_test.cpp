@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 #include "engine/model_validation.h"
 #include "tests/support/close.h"
 #include "tests/support/joint_scenes.h"
@@ -81,7 +81,7 @@ TEST_CASE("Joint friction: a coordinate rests under a load below it, and slides 
   body.load() = 0.9 * friction;
   double before = 0.0, creep = 0.0;
   (void)run_steps(body.scene, config, 500, [&](const State& state) {
-    const double q = joint_coordinate(body.joint(), state);
+    const double q = joint_coordinate(body.scene.model, 0, state);
     creep = (q - before) / config.h;
     before = q;
   });

@@ -62,7 +62,7 @@ double tiled_loss(const TiledRollouts& rollouts, const StateArrays& weights) {
 }
 
 StateArrays tiled_weights(Random& random, const TiledRollouts& rollouts) {
-  StateArrays weights({at(rollouts.worlds), at(rollouts.steps) + 1}, k_tiled_bodies);
+  StateArrays weights({at(rollouts.worlds), at(rollouts.steps) + 1}, k_tiled_bodies, 0);
   for (const SharedArray<double>* array :
        {&weights.position, &weights.orientation_wxyz, &weights.linear_velocity, &weights.angular_velocity}) {
     for (std::size_t i = 0; i < array->size(); ++i) array->data()[i] = random.uniform(-1.0, 1.0);
@@ -306,9 +306,9 @@ TEST_CASE("tiled_gradients: agree with differences by parameters, controls and i
   SECTION("the initial state") {
     const ParameterizedScene scene = tiled_scene({});
     const State& initial = scene.scene().initial;
-    StateArrays start({at(k_worlds)}, k_tiled_bodies);
+    StateArrays start({at(k_worlds)}, k_tiled_bodies, 0);
     for (std::size_t w = 0; w < at(k_worlds); ++w)
-      write_state(scene.scene().model, initial, start.numbers().at_row(w, k_tiled_bodies));
+      write_state(scene.scene().model, initial, start.numbers().at_row(w, k_tiled_bodies, 0));
     for (std::size_t i = 0; i < start.orientation_wxyz.size(); ++i) start.orientation_wxyz.data()[i] *= 1.1;
     const auto rows = [&](const SharedArray<double>& array) {
       return TiledRows{{array.data(), array.size()}, at(k_worlds)};

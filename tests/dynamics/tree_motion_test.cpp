@@ -10,7 +10,7 @@
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/rollout/rollout.h"
 #include "dynamics/rollout/rollout_jvp.h"
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 #include "tests/support/added_joint.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
@@ -160,8 +160,8 @@ TEST_CASE("tree motion: rates are differences of positions, with torques on",
   State end;
   const auto status = simulate(Stepper(scene.model, config_with_step(h)), scene.state, 400, {}, end,
                                [&](int step, const State& state, const StepReport&) {
-                                 const double q0 = joint_coordinate(scene.model.joints[0], state),
-                                              q1 = joint_coordinate(scene.model.joints[1], state);
+                                 const double q0 = joint_coordinate(scene.model, 0, state),
+                                              q1 = joint_coordinate(scene.model, 1, state);
                                  if (step > 0) {
                                    CHECK(test::close(state.V_WB[0][2], (q0 - turn) / h, 0, 1e-9));
                                    CHECK(test::close(state.V_WB[1][5], (q1 - travel) / h, 0, 1e-9));

@@ -6,7 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/joint_geometry.h"
 #include "engine/scene_io.h"
+#include "engine/scene_writer.h"
 #include "tests/support/close.h"
 #include "tests/support/malformed.h"
 #include "tests/support/temporary_folder.h"
@@ -123,6 +125,38 @@ TEST_CASE("read_scene: a fixed body's velocity and oscillation are those of its 
   CHECK(test::close(scene.initial.V_WB[3], V, 1e-14, 0));
 }
 
+TEST_CASE("read_scene: joints start at the coordinates and rates that are given, turns counted",
+          "[engine][value]") {
+  const File file;
+  const std::string turned = k_hinge + "position = [0.5, 0, 1]\naxis = [0, 0, 1]\n";
+  const Scene scene = file.read(turned + "coordinate = 8\nrate = 0.5\n");
+  CHECK(joint_coordinate(scene.model, 0, scene.initial) == 8.0);
+  CHECK(test::close(joint_rate(scene.model.joints[0], scene.initial), 0.5, 1e-14, 0));
+  CHECK(scene.initial.X_WB[1].p == Vec3<double>(0, 0, 1));  // body b moves
+  CHECK(joint_error(scene.model.joints[0], scene.initial).position < 1e-15);
+  const Scene within = file.read(turned + "lower = 6\nupper = 7\n");
+  CHECK(test::close(joint_coordinate(within.model, 0, within.initial), 2.0 * std::numbers::pi, 1e-15, 0));
+}
+
+TEST_CASE("write_scene_at: a hinge that has turned starts where it was", "[engine][value]") {
+  const File file;
+  for (const std::string& start : {std::string("coordinate = 8\nrate = 0.5\n"), std::string()}) {
+    const Scene scene = file.read(k_hinge + "position = [0.5, 0, 1]\naxis = [0, 0, 1]\n" + start);
+    for (const double q : {8.0, -20.0, 0.3}) {
+      State state = scene.initial;
+      set_joint_coordinate(scene.model, 0, q, state);
+      set_joint_rate(scene.model, 0, -2.0, state);
+      const auto later = file.folder.path() / "later.toml";
+      write_scene_at(file.folder.path() / "scene.toml", {state, 2e-3}, later);
+      const Scene read = read_scene(later);
+      CAPTURE(start, q);
+      CHECK(test::close(joint_coordinate(read.model, 0, read.initial), q, 1e-14, 0));
+      CHECK(test::close(joint_rate(read.model.joints[0], read.initial), -2.0, 1e-14, 0));
+      CHECK(test::close(read.initial.X_WB[2].p, state.X_WB[2].p, 0, 1e-14));
+    }
+  }
+}
+
 TEST_CASE("read_scene: a wrong joint is refused with its line, name and cause", "[engine][value]") {
   const File file;
   const std::string ball = "[[joint]]\nname = \"j\"\nkind = \"ball\"\nbody_B = \"b\"\n",
@@ -145,9 +179,11 @@ TEST_CASE("read_scene: a wrong joint is refused with its line, name and cause", 
       {turned + "orientation = [1, 0, 0, 0]\n", {"scene.toml:20: joint[0].axis: only one of"}},
       {turned + "frame_A = {}\n", {"joint[0].axis: give the joint's place in the world, or in frames"}},
       {turned + "lower = 1\nupper = 1\n", {"lower = 1 is not below upper = 1"}},
-      {turned + "upper = 4\n", {"limits of a hinge lie within half a turn"}},
-      {turned + "lower = 7\n", {"limits of a hinge lie within half a turn"}},
-      {turned + "upper = -7\n", {"limits of a hinge lie within half a turn"}},
+      {turned + "coordinate = inf\n", {"scene.toml:21: joint[0].coordinate = inf, allowed: any finite number"}},
+      {ball + "coordinate = 1\n", {"scene.toml:19: joint[0].coordinate: only a hinge or a slider has any"}},
+      {ball + "rate = 1\n", {"scene.toml:19: joint[0].rate: only a hinge or a slider has any"}},
+      {turned + "coordinate = 1\n[[joint]]\nname = \"k\"\nkind = \"ball\"\nbody_A = \"a\"\nbody_B = \"b\"\n",
+       {"scene.toml:21: joint[0].coordinate: joint 'j': neither side of it can move, it is part of a loop"}},
       {turned + "length = 1\n", {"unknown key 'length' in joint[0]"}},
       {turned + "stiffness = 0\n", {"scene.toml:21: joint[0].stiffness = 0, allowed: > 0"}},
       {turned + "damping = -1\n", {"scene.toml:21: joint[0].damping = -1, allowed: >= 0"}},

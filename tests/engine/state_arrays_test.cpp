@@ -10,6 +10,7 @@
 #include "engine/random.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/cases.h"
 
 namespace abut::test {
 namespace {
@@ -166,6 +167,48 @@ TEST_CASE("state_arrays: cotangents agree with differences", "[engine][derivativ
         return sum;
       };
       CHECK(close(numbers_bar.numbers[i], fd_derivative(value, given.numbers[i], k_h), 1e-7, 1e-8));
+    }
+  }
+}
+
+TEST_CASE("state_arrays: cotangents of joints agree with differences, off what joints hold, too",
+          "[engine][derivative]") {
+  Random random(6);
+  Model model = state_model();
+  for (const JointKind kind : {JointKind::hinge, JointKind::slider}) {
+    for (const int body_A : {-1, 0}) {
+      Joint& joint = model.joints.emplace_back();
+      joint.kind = kind;
+      joint.body_A = body_A;
+      joint.body_B = 1;
+      joint.X_AJ = random_pose(random);
+      joint.X_BJ = random_pose(random);
+    }
+  }
+  State state = random_moving_state(random);
+  state.hinge_angles = {7.0, -20.0, 0.0, 0.0};
+  const std::vector<double> weights{0.3, -0.7, 1.1, 0.4, -0.2, 0.9, 0.5, -1.3};
+  const auto value = [&](const State& of) {
+    std::vector<double> q(4), u(4);
+    StateNumbers<double> to;
+    to.joint_coordinate = q.data();
+    to.joint_rate = u.data();
+    write_state(model, of, to);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < 4; ++i) sum += weights[i] * q[i] + weights[4 + i] * u[i];
+    return sum;
+  };
+  StateNumbers<const double> numbers_bar;
+  numbers_bar.joint_coordinate = weights.data();
+  numbers_bar.joint_rate = weights.data() + 4;
+  StateTangent bar(2);
+  write_state_vjp(model, state, numbers_bar, bar);
+  for (std::size_t b = 0; b < 2; ++b) {
+    for (int i = 0; i < 12; ++i) {
+      CAPTURE(b, i);
+      const double derivative = i < 6 ? bar.pose[b][i] : bar.twist[b][i - 6];
+      const auto moved = [&](double x) { return value(state_moved(state, b, i, x)); };
+      CHECK(close(derivative, fd_derivative(moved, 0.0, 1e-5), 1e-8, 1e-9));
     }
   }
 }

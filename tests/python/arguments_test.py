@@ -96,7 +96,7 @@ def test_a_world_that_does_not_exist_is_an_index_error(slide: abut.Scene, world:
     run = slide.simulator().rollout(2, worlds=2)
     with pytest.raises(IndexError, match=f"^world {world} of 2$"):
         run.failure(world)
-    native = run._native.gradient(None, None, None, None, 0)
+    native = run._native.gradient([None] * 6, 0)
     for function in (run._native.failure, native.health, run.simulator.batch(2).failure):
         with pytest.raises(IndexError, match=f"^world {world} of 2$"):
             function(world)

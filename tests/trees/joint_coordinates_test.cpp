@@ -4,8 +4,8 @@
 
 #include <numbers>
 
-#include "dynamics/rows/joint_geometry.h"
 #include "dynamics/trees/pose_coordinates.h"
+#include "engine/joint_geometry.h"
 #include "tests/support/close.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/mechanisms.h"

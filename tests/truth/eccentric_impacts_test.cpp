@@ -8,7 +8,7 @@
 
 #include <Eigen/LU>
 
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 #include "tests/support/impacts.h"
 #include "tests/support/watched_run.h"
 

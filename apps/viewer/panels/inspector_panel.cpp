@@ -16,8 +16,8 @@
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/scene_tree.h"
 #include "apps/viewer/panels/widgets.h"
-#include "dynamics/rows/joint_geometry.h"
 #include "engine/count_text.h"
+#include "engine/joint_geometry.h"
 
 namespace abut::viewer {
 namespace {
@@ -184,7 +184,7 @@ class InspectorPanel : public Panel {
     const JointFrames frames = joint_frames(joint, frame.state);
     NumberTable table("joint", &all_);
     if (has_coordinate(joint.kind)) {
-      table.number(turns ? "Angle" : "Travel", joint_coordinate(joint, frame.state), unit);
+      table.number(turns ? "Angle" : "Travel", joint_coordinate(model, index, frame.state), unit);
       table.number("Rate", joint_rate(joint, frame.state), turns ? "rad/s" : "m/s");
       if (std::isfinite(joint.lower) || std::isfinite(joint.upper)) {
         table.number("Lower limit", joint.lower, unit);

@@ -15,8 +15,8 @@
 #include "apps/viewer/panels/panel.h"
 #include "apps/viewer/panels/scene_tree.h"
 #include "apps/viewer/panels/widgets.h"
-#include "dynamics/rows/joint_geometry.h"
 #include "engine/count_text.h"
+#include "engine/joint_geometry.h"
 
 namespace abut::viewer {
 namespace {
@@ -245,7 +245,7 @@ class ScenePanel : public Panel {
     if (row.node == TreeNode::joint) {
       const Joint& joint = model.joints[static_cast<std::size_t>(row.index)];
       if (!has_coordinate(joint.kind)) return to_string(joint.kind);
-      const double q = joint_coordinate(joint, frame.state);
+      const double q = joint_coordinate(model, row.index, frame.state);
       return joint.kind == JointKind::hinge ? fmt::format("{:.3f} rad", q) : with_prefix(q, "m");
     }
     if (row.node == TreeNode::pair)

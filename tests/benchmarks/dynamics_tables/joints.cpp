@@ -7,8 +7,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "dynamics/rollout/rollout.h"
-#include "dynamics/rows/joint_geometry.h"
 #include "engine/check.h"
+#include "engine/joint_geometry.h"
 #include "tests/benchmarks/dynamics_tables/tables.h"
 #include "tests/support/mechanisms.h"
 

@@ -10,7 +10,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "dynamics/rows/contact_rows.h"
-#include "dynamics/rows/joint_geometry.h"
+#include "engine/joint_geometry.h"
 
 namespace abut::test {
 
@@ -172,7 +172,8 @@ class SceneText {
     if (joint.armature > 0.0) more += fmt::format(" armature=\"{}\"", joint.armature);
     return fmt::format("<joint type=\"{}\" pos=\"{}\" axis=\"{}\" ref=\"{}\"{}/>\n",
                        joint.kind == JointKind::hinge ? "hinge" : "slide", at,
-                       vector_text(joint.X_BJ.q * Vec3<double>(0, 0, 1)), joint_coordinate(joint, state_),
+                       vector_text(joint.X_BJ.q * Vec3<double>(0, 0, 1)),
+                       joint_coordinate(model_, static_cast<int>(&joint - model_.joints.data()), state_),
                        more);
   }
 

@@ -14,6 +14,7 @@
 
 #include "engine/check.h"
 #include "engine/dual.h"
+#include "engine/joint_geometry.h"
 #include "engine/state.h"
 
 namespace abut {
@@ -37,6 +38,24 @@ class StateView {
 
   [[nodiscard]] int body_count() const { return static_cast<int>(state_->X_WB.size()); }
   [[nodiscard]] double time() const { return state_->time; }  ///< [s]
+
+  /// The coordinate of a hinge, turns counted [rad], or of a slider [m].
+  [[nodiscard]] S joint_coordinate(const Model& model, int joint) const {
+    const Joint& of = model.joints[at(joint)];
+    const JointPose<S> pose((of.body_A < 0 ? Pose<S>() : this->pose(of.body_A)) * of.X_AJ.template cast<S>(),
+                            this->pose(of.body_B) * of.X_BJ.template cast<S>());
+    if (of.kind == JointKind::slider) return pose.d.z();
+    const S angle = pose.angle();
+    return angle + S(turns_beyond(*state_, joint, plain(angle)));
+  }
+  /// Its rate [rad/s or m/s].
+  [[nodiscard]] S joint_rate(const Model& model, int joint) const {
+    const Joint& of = model.joints[at(joint)];
+    const bool is_of_world = of.body_A < 0;
+    return abut::joint_rate<S>(of, is_of_world ? Pose<S>() : pose(of.body_A),
+                               is_of_world ? Vec6<S>(Vec6<S>::Constant(S(0))) : twist(of.body_A),
+                               pose(of.body_B), twist(of.body_B));
+  }
 
   /// Of the centre of mass [m].
   [[nodiscard]] Vec3<S> position(int body) const {
@@ -81,6 +100,14 @@ class StateView {
 
  private:
   static constexpr bool k_has_derivatives = !std::is_arithmetic_v<S>;
+
+  [[nodiscard]] static double plain(const S& x) {
+    if constexpr (k_has_derivatives) {
+      return x.value;
+    } else {
+      return x;
+    }
+  }
 
   [[nodiscard]] std::size_t place(int body) const {
     ABUT_ASSERT(body >= 0 && body < body_count());

@@ -1,0 +1,122 @@
+#include "engine/joint_geometry.h"
+
+#include <numbers>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/joint_scenes.h"
+
+namespace {
+
+using namespace abut;
+using test::TestScene;
+
+/// A chain of a hinge, a slider and a hinge from the world, with a body in between that is fixed to its second.
+TestScene chain() {
+  TestScene scene;
+  for (int b = 0; b < 4; ++b)
+    scene.add(test::box_of_mass({0.1, 0.05, 0.05}, 1.0, 1),
+              test::pose_at({0.3 * b, 0.1 * b, 0}, {0.2 * b, 0.1, 0}));
+  test::add_joint(scene, JointKind::hinge, -1, 0, test::along_y({-0.1, 0, 0}));
+  test::add_joint(scene, JointKind::slider, 0, 1, test::along_x({0.15, 0, 0}));
+  test::add_joint(scene, JointKind::hinge, 1, 2, test::along_x({0.5, 0.1, 0}));
+  test::add_joint(scene, JointKind::fixed, 1, 3, test::pose_at({0.6, 0, 0.2}));
+  return scene;
+}
+
+double gap(const TestScene& scene, const State& state) {
+  double largest = 0.0;
+  for (const Joint& joint : scene.model.joints) {
+    const JointError error = joint_error(joint, state);
+    largest = std::max({largest, error.position, error.rotation});
+  }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("set_joints: every coordinate and rate is as asked for, joints hold, and nothing else moves",
+          "[engine][joints][property]") {
+  const TestScene scene = chain();
+  State state = scene.state;
+  const std::vector<int> joints = joints_with_coordinate(scene.model);
+  REQUIRE(joints == std::vector<int>{0, 1, 2});
+  const std::vector<double> q{7.5, -0.4, -2.0}, u{3.0, 0.7, -5.0};
+  set_joints(scene.model, q.data(), u.data(), state);
+  CHECK(gap(scene, state) <= 1e-14);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CAPTURE(i);
+    CHECK(test::close(joint_coordinate(scene.model, joints[i], state), q[i], 1e-14, 1e-14));
+    CHECK(test::close(joint_rate(scene.model.joints[i], state), u[i], 1e-13, 0));
+  }
+  State later = state;  // a moment later joints still hold, and coordinates have changed by the rates
+  const double h = 1e-6;
+  for (std::size_t b = 0; b < 4; ++b) later.X_WB[b] = retract<double>(state.X_WB[b], h * state.V_WB[b]);
+  CHECK(gap(scene, later) <= 1e-10);
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(test::close((joint_coordinate(scene.model, joints[i], later) - q[i]) / h, u[i], 1e-4, 0));
+
+  const std::vector<double> moved_q{-1.0, 0.2, 1.5};
+  State moved = state;
+  set_joints(scene.model, moved_q.data(), nullptr, moved);  // rates stay
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(test::close(joint_rate(scene.model.joints[i], moved), u[i], 1e-13, 0));
+  for (std::size_t b = 0; b < 4; ++b) moved.X_WB[b] = retract<double>(moved.X_WB[b], h * moved.V_WB[b]);
+  CHECK(gap(scene, moved) <= 1e-10);
+
+  State again = state;
+  set_joints(scene.model, q.data(), u.data(), again);
+  for (std::size_t b = 0; b < 4; ++b) {
+    CHECK(again.X_WB[b].p == state.X_WB[b].p);
+    CHECK(again.V_WB[b] == state.V_WB[b]);
+  }
+}
+
+TEST_CASE("set_joint_coordinate: moves body A where B is held, and refuses loops",
+          "[engine][joints][value]") {
+  TestScene scene = chain();
+  std::swap(scene.model.joints[0].body_A, scene.model.joints[0].body_B);  // from body 0 to the world
+  std::swap(scene.model.joints[0].X_AJ, scene.model.joints[0].X_BJ);
+  scene.add(test::box_of_mass({0.1, 0.1, 0.1}, 1.0), test::pose_at({-0.1, 0, 0}));
+  scene.body(4).fixed = true;
+  scene.model.joints[0].body_B = 4;
+  scene.model.joints[0].X_BJ = scene.X_WB(4).inverse() * test::along_y({-0.1, 0, 0});
+  State state = scene.state;
+  set_joint_coordinate(scene.model, 0, 0.6, state);
+  CHECK(test::close(joint_coordinate(scene.model, 0, state), 0.6, 1e-14, 0));
+  CHECK(gap(scene, state) <= 1e-14);
+  CHECK(state.X_WB[4].p == scene.state.X_WB[4].p);
+
+  test::add_joint(scene, JointKind::ball, 2, 4, test::pose_at({0.2, 0, 0.5}));
+  for (const double q : {0.6, 0.0}) {  // where it is, nothing needs to move
+    State of_loop = scene.state;
+    if (q == 0.0) {
+      CHECK_NOTHROW(set_joint_coordinate(scene.model, 0, q, of_loop));
+    } else {
+      CHECK_THROWS_AS(set_joint_coordinate(scene.model, 0, q, of_loop), std::invalid_argument);
+      CHECK_THROWS_AS(set_joint_rate(scene.model, 0, q, of_loop), std::invalid_argument);
+    }
+  }
+}
+
+TEST_CASE("start_within_limits: takes whole turns off where that brings a hinge within its limits",
+          "[engine][joints][value]") {
+  test::BodyOnJoint wheel(JointKind::hinge, true, 0.0);
+  const double pi = std::numbers::pi;
+  const auto start = [&](double angle, double lower, double upper) {
+    State state = wheel.scene.state;
+    set_joint_coordinate(wheel.scene.model, 0, angle, state);
+    state.hinge_angles.clear();
+    wheel.joint().lower = lower;
+    wheel.joint().upper = upper;
+    start_within_limits(wheel.scene.model, state);
+    return joint_coordinate(wheel.scene.model, 0, state);
+  };
+  CHECK(test::close(start(1.0, -2.0, 2.0), 1.0, 1e-14, 0));
+  CHECK(test::close(start(-1.0, 2.0, 6.0), 2.0 * pi - 1.0, 1e-14, 0));
+  CHECK(test::close(start(1.0, -20.0, -10.0), 1.0 - 4.0 * pi, 1e-14, 0));
+  CHECK(test::close(start(1.0, 2.0, 3.0), 1.0, 1e-14, 0));  // at no turn within
+}
