@@ -224,7 +224,7 @@ void for_each_world(int worlds, int threads, const Work& work) {
   });
 }
 
-/// Whether all numbers of so many bodies and joints are 0, or not there.
+/// Whether every number of the arrays is 0; arrays that are not there have none.
 bool is_zero(const StateNumbers<const double>& numbers, std::size_t bodies, std::size_t joints) {
   return std::ranges::all_of(numbers.arrays(bodies, joints), [](std::span<const double> array) {
     return std::ranges::all_of(array, [](double number) { return number == 0.0; });

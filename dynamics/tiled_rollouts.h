@@ -41,7 +41,7 @@ struct TiledInputs {
   TiledRows values;       ///< (P) of each world; not given: those of the scene
   TiledRows controls;     ///< (control_steps, n, 6) of each: [torque; force], added to the scene's pushes
   int control_steps = 0;  ///< as many as steps, or 1: the same in all of them
-  /// Of the initial state, as in state_arrays.h: (n, 3 or 4) or (m) of each. Not given: that of the scene.
+  /// The initial state, arrays as in state_arrays.h, a row per world. The scene has what is not given.
   TiledRows position, orientation_wxyz, linear_velocity, angular_velocity, joint_coordinate, joint_rate;
 
   /// Feedback on the state, whose wrenches are added to those above; null: none. It must outlive the

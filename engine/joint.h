@@ -52,7 +52,7 @@ struct Joint {
   double dissipation_time = -1.0;  ///< tau_j [s]: errors decay over it; negative: one time step
   /// The coordinate stays between these, lower < upper.
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
-  // Of the coordinate of a hinge or slider, finite:
+  // What acts on the coordinate of a hinge or slider; all finite:
   double damping = 0.0;   ///< viscous [N m s/rad or N s/m], >= 0
   double friction = 0.0;  ///< the most that dry friction resists [N m or N], >= 0
   double armature = 0.0;  ///< inertia of its drive [kg m^2 or kg], >= 0

@@ -141,7 +141,7 @@ void start_within_limits(const Model& model, State& state);
 void follow_hinges(const Model& model, std::span<const int> joints, const State& start, double h,
                    State& state);
 
-/// How far apart what a joint holds together has drifted.
+/// By how much a joint is open: of what it is to hold at zero.
 struct JointError {
   double position = 0, rotation = 0;  ///< [m], [rad]
 };

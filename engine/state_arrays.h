@@ -34,7 +34,7 @@ struct StateNumbers {
   T* joint_coordinate = nullptr;
   T* joint_rate = nullptr;
 
-  /// Those of another state, `row` states further on in arrays of n bodies and m joints.
+  /// The arrays of state number `row`, of states with n bodies and m joints one behind the other.
   [[nodiscard]] StateNumbers at_row(std::size_t row, std::size_t n, std::size_t m) const {
     const auto moved = [](T* numbers, std::size_t by) { return numbers == nullptr ? nullptr : numbers + by; };
     return {moved(position, 3 * row * n),        moved(orientation_wxyz, 4 * row * n),

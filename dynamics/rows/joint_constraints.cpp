@@ -121,7 +121,7 @@ struct RowOf {
   Drive drive = Drive::motor;
 };
 
-/// Whether a row may add energy to bodies (also energy stored before, as a spring does); rows that hold are not asked.
+/// Whether a motor or spring row may add energy to bodies; a spring adds what it has stored. Not for rows that hold.
 bool does_work(const RowOf& row) {
   return row.law == JointLaw::load ||
          (row.law == JointLaw::motor && (row.drive == Drive::motor || row.drive == Drive::armature));
@@ -216,7 +216,7 @@ double scale_of_inverse_mass(JointLaw law, double radius) {
   return law == JointLaw::motor ? 1.0 / (radius * radius) : 1.0;
 }
 
-/// Whether a row has a finite stiffness or damping, besides the near-rigid compliance.
+/// Whether a row gives way by a stiffness or damping of its own, not by the near-rigid compliance alone.
 bool is_soft(const Joint& joint, const RowOf& row, bool is_link) {
   switch (row.law) {
     case JointLaw::hold:

@@ -87,7 +87,7 @@ TEST_CASE("Joint turns: a spring that is wound up by turns gives back its energy
   CHECK(test::close(coordinate(wheel, end), start, 1e-4, 0));
 }
 
-TEST_CASE("Joint turns: the way back and forward through a stop after turns is exact",
+TEST_CASE("Joint turns: the adjoint of a run into a stop after a turn agrees with differences",
           "[dynamics][joints][derivative]") {
   BodyOnJoint wheel(JointKind::hinge, GENERATE(true, false), 20.0);
   wheel.joint().upper = 8.0;
