@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -12,11 +11,11 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/trajectory_file.h"
-#include "engine/atomic_file.h"
-#include "engine/count_text.h"
+#include "engine/closest_word.h"
+#include "engine/csv_table.h"
 #include "engine/input_error.h"
 #include "engine/lie.h"
-#include "engine/toml_table.h"
+#include "engine/npz.h"
 
 namespace abut {
 namespace {
@@ -38,39 +37,6 @@ struct Row {
 
 // Tables ----------------------------------------------------------------------------------------------------
 
-/// The fields of a line; quotes as RFC 4180 has them. Blanks at the ends of a field do not count, unless
-/// quoted.
-std::vector<std::string> fields_of(std::string_view line) {
-  constexpr std::string_view k_blanks = " \t\r";
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  std::size_t quoted_end = 0;  // of the field: what lies before it stays
-  const auto end_field = [&] {
-    std::string& field = fields.back();
-    const std::size_t last = field.find_last_not_of(k_blanks);
-    field.erase(std::max(quoted_end, last == std::string::npos ? 0 : last + 1));
-    quoted_end = 0;
-  };
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    std::string& field = fields.back();
-    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-      field += '"';
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-      quoted_end = field.size();
-    } else if (c == ',' && !quoted) {
-      end_field();
-      fields.emplace_back();
-    } else if (quoted || !field.empty() || k_blanks.find(c) == std::string_view::npos) {
-      field += c;
-    }
-  }
-  end_field();
-  return fields;
-}
-
 /// The columns that are read, so that none of them is taken for another one that is misspelt.
 constexpr std::array<std::string_view, 12> k_columns{"time",
                                                      "body",
@@ -85,97 +51,24 @@ constexpr std::array<std::string_view, 12> k_columns{"time",
                                                      "rotation_vector_y",
                                                      "rotation_vector_z"};
 
-class CsvTable {
- public:
-  explicit CsvTable(const std::filesystem::path& file) : file_(file.string()), text_(read_file(file)) {
-    std::string_view rest = text_;
-    constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
-    if (rest.starts_with(k_byte_order_mark)) rest.remove_prefix(k_byte_order_mark.size());
-    int line = 0;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      ++line;
-      const std::string_view one = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-      if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      if (std::count(one.begin(), one.end(), '"') % 2 != 0) fail(line, "a quote is not closed");
-      if (columns_.empty()) {
-        columns_ = fields_of(one);
-        header_line_ = line;
-        continue;
-      }
-      rows_.emplace_back(line, fields_of(one));
-      if (rows_.back().second.size() != columns_.size()) {
-        fail(line, fmt::format("{}, expected the {} of the header",
-                               count_text(rows_.back().second.size(), "field"), columns_.size()));
-      }
-    }
-    if (columns_.empty()) fail(0, "is empty: a header of column names is expected");
-  }
+/// The number of a field.
+double number_in(const CsvTable& table, std::size_t row, const std::string& column) {
+  return table.number(row, column, k_largest_value);
+}
 
-  [[noreturn]] void fail(int line, const std::string& message) const {
-    throw InputError(file_, line, message);
+/// A component of which there is no column is 0.
+Vec3<double> vector_of_columns(const CsvTable& table, std::size_t row, const std::string& name,
+                               const std::array<bool, 3>& is_there) {
+  Vec3<double> v = Vec3<double>::Zero();
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (is_there[i]) v[static_cast<Eigen::Index>(i)] = number_in(table, row, name + '_' + "xyz"[i]);
   }
-  [[nodiscard]] bool has(const std::string& column) const {
-    return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
-  }
-  /// Whether a column is there, once. One that is not, but has a name much like it, is a mistake.
-  [[nodiscard]] bool has_column(const std::string& name) const {
-    if (std::count(columns_.begin(), columns_.end(), name) > 1)
-      fail(header_line_, fmt::format("there are two columns '{}'", name));
-    if (has(name)) return true;
-    std::vector<std::string> others;
-    for (const std::string& column : columns_) {
-      if (std::find(k_columns.begin(), k_columns.end(), column) == k_columns.end()) others.push_back(column);
-    }
-    const std::string closest = closest_word(name, others);
-    if (!closest.empty())
-      fail(0, fmt::format("there is no column '{}' (did '{}' mean that?)", name, closest));
-    return false;
-  }
-  /// @param advice  what to add, or to say instead, where one is missing
-  void require_columns(const std::vector<std::string>& names, const std::string& advice) const {
-    for (const std::string& name : names) {
-      if (!has_column(name)) fail(0, fmt::format("there is no column '{}': {}", name, advice));
-    }
-  }
-  [[nodiscard]] std::size_t rows() const { return rows_.size(); }
-  [[nodiscard]] int line(std::size_t row) const { return rows_[row].first; }
-  [[nodiscard]] const std::string& text(std::size_t row, const std::string& column) const {
-    const auto place = std::find(columns_.begin(), columns_.end(), column) - columns_.begin();
-    return rows_[row].second[static_cast<std::size_t>(place)];
-  }
-  [[nodiscard]] double number(std::size_t row, const std::string& column) const {
-    const std::string& field = text(row, column);
-    const char* begin = field.data();
-    const char* const end = begin + field.size();
-    while (begin != end && *begin == ' ') ++begin;
-    double value = 0.0;
-    const auto [stopped, error] = std::from_chars(begin, end, value);
-    if (error != std::errc() || stopped != end || !(std::abs(value) <= k_largest_value))
-      fail(line(row), fmt::format("column '{}' = '{}', allowed: a number in [-{:g}, {:g}]", column, field,
-                                  k_largest_value, k_largest_value));
-    return value;
-  }
-  /// A component of which there is no column is 0.
-  [[nodiscard]] Vec3<double> vector_of_columns(std::size_t row, const std::string& name,
-                                               const std::array<bool, 3>& is_there) const {
-    Vec3<double> v = Vec3<double>::Zero();
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (is_there[i]) v[static_cast<Eigen::Index>(i)] = number(row, name + '_' + "xyz"[i]);
-    }
-    return v;
-  }
-  [[nodiscard]] Vec3<double> vector(std::size_t row, const std::string& name) const {
-    return {number(row, name + "_x"), number(row, name + "_y"), number(row, name + "_z")};
-  }
+  return v;
+}
 
- private:
-  std::string file_, text_;
-  int header_line_ = 0;
-  std::vector<std::string> columns_;
-  std::vector<std::pair<int, std::vector<std::string>>> rows_;
-};
+Vec3<double> vector_in(const CsvTable& table, std::size_t row, const std::string& name) {
+  return vector_of_columns(table, row, name, {true, true, true});
+}
 
 /// Which components of the position a table has columns of.
 std::array<bool, 3> measured_components(const CsvTable& table, bool are_points) {
@@ -196,7 +89,7 @@ std::array<bool, 3> measured_components(const CsvTable& table, bool are_points) 
 /// @param only_body  whose all rows are, where there is no column that says so; empty: it is needed
 std::vector<Row> read_table(const std::filesystem::path& file, bool rotations, bool are_points,
                             const std::string& only_body) {
-  const CsvTable table(file);
+  const CsvTable table(file, {k_columns.begin(), k_columns.end()});
   table.require_columns({"time"}, "add the time of each row, in seconds from the start of the scene's clock");
   const bool has_body = table.has_column("body");
   if (!has_body && only_body.empty())
@@ -220,14 +113,14 @@ std::vector<Row> read_table(const std::filesystem::path& file, bool rotations, b
   for (std::size_t i = 0; i < table.rows(); ++i) {
     Row row;
     row.body = has_body ? table.text(i, "body") : only_body;
-    row.time = table.number(i, "time");
-    row.position = table.vector_of_columns(i, "position", is_measured);
+    row.time = number_in(table, i, "time");
+    row.position = vector_of_columns(table, i, "position", is_measured);
     row.is_measured = is_measured;
     if (as_vector) {
-      row.rotation_vector = table.vector(i, "rotation_vector");
+      row.rotation_vector = vector_in(table, i, "rotation_vector");
     } else if (rotations) {
-      const Vec3<double> xyz = table.vector(i, "orientation");
-      row.orientation = Quat<double>(table.number(i, "orientation_w"), xyz.x(), xyz.y(), xyz.z());
+      const Vec3<double> xyz = vector_in(table, i, "orientation");
+      row.orientation = Quat<double>(number_in(table, i, "orientation_w"), xyz.x(), xyz.y(), xyz.z());
     }
     row.line = table.line(i);
     row.place = "this row";
