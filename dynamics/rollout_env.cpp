@@ -14,6 +14,7 @@
 
 #include "dynamics/batch_rollout.h"
 #include "engine/check.h"
+#include "engine/control.h"
 
 namespace abut {
 
@@ -153,12 +154,8 @@ void RolloutEnv::step(std::span<const Control> controls) {
     throw std::invalid_argument(fmt::format("{} controls for {} worlds: give one per world or none",
                                             controls.size(), states_.size()));
   }
-  const auto bodies = static_cast<std::size_t>(simulator_->model().body_count());
-  for (const Control& control : controls) {
-    if (control.empty() || control.size() == bodies) continue;
-    throw std::invalid_argument(
-        fmt::format("a control of {} wrenches for {} bodies", control.size(), bodies));
-  }
+  for (std::size_t world = 0; world < controls.size(); ++world)
+    require_control(simulator_->model(), controls[world], "world", world);
   if (forget_threads_of_parent()) start_threads();
   controls_ = controls;
   std::exception_ptr error;

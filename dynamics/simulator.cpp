@@ -7,6 +7,7 @@
 
 #include "collision/manifold/contact_detector.h"
 #include "engine/check.h"
+#include "engine/control.h"
 
 namespace abut {
 
@@ -37,11 +38,11 @@ StepResult Simulator::step(const State& state, const Control& control) const {
 StepReport Simulator::step(const State& state, const Control& control, StepScratch& scratch,
                            State& next) const {
   const auto bodies = static_cast<std::size_t>(model_->body_count());
-  if (state.X_WB.size() != bodies || state.V_WB.size() != bodies ||
-      (!control.empty() && control.size() != bodies)) {
-    throw std::invalid_argument(fmt::format("a step of {} poses, {} twists and {} wrenches for {} bodies",
-                                            state.X_WB.size(), state.V_WB.size(), control.size(), bodies));
+  if (state.X_WB.size() != bodies || state.V_WB.size() != bodies) {
+    throw std::invalid_argument(fmt::format("a step of {} poses and {} twists for {} bodies",
+                                            state.X_WB.size(), state.V_WB.size(), bodies));
   }
+  require_control(*model_, control, "step", 0);
   if (&next == &state) throw std::invalid_argument("a step may not write to the state that it starts from");
   return stepper_->step(state, control, next, scratch);
 }

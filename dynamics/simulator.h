@@ -63,7 +63,7 @@ class Simulator {
   /// surfaces: see collision/overlap.h.
   [[nodiscard]] std::vector<Overlap> overlaps(const State& state) const;
 
-  /// One time step under the wrenches of `control` (one per body, or empty: none). A function of its
+  /// One time step under `control`. A function of its
   /// arguments alone. A step that fails says so in its report; std::invalid_argument for a state or control
   /// of another number of bodies.
   [[nodiscard]] StepResult step(const State& state, const Control& control = {}) const;

@@ -15,6 +15,7 @@
 #include "dynamics/batch_rollout.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "engine/check.h"
+#include "engine/control.h"
 #include "engine/joint_geometry.h"
 
 namespace abut {
@@ -47,12 +48,14 @@ void require_inputs(const ParameterizedScene& scene, const TiledInputs& inputs) 
   require(inputs.worlds >= 1, fmt::format("{} worlds, allowed: >= 1", inputs.worlds));
   require(inputs.steps >= 1, fmt::format("{} steps, allowed: >= 1", inputs.steps));
   require_rows(inputs.values, "values", inputs.worlds, scene.parameters().size());
-  if (inputs.controls.are_given()) {
-    require(inputs.control_steps == 1 || inputs.control_steps == inputs.steps,
-            fmt::format("controls: {} steps of {}, allowed: 1, or all of them", inputs.control_steps,
-                        inputs.steps));
-    require_rows(inputs.controls, "controls", inputs.worlds, at(inputs.control_steps) * n * 6);
-  }
+  const auto require_steps = [&](const TiledRows& rows, int steps, std::string_view name, std::size_t width) {
+    if (!rows.are_given()) return;
+    require(steps == 1 || steps == inputs.steps,
+            fmt::format("{}: {} steps of {}, allowed: 1, or all of them", name, steps, inputs.steps));
+    require_rows(rows, name, inputs.worlds, at(steps) * width);
+  };
+  require_steps(inputs.controls, inputs.control_steps, "controls", n * 6);
+  require_steps(inputs.commands, inputs.command_steps, "commands", motor_count(scene.scene().model));
   require_rows(inputs.position, "position", inputs.worlds, 3 * n);
   require_rows(inputs.orientation_wxyz, "orientation_wxyz", inputs.worlds, 4 * n);
   require_rows(inputs.linear_velocity, "linear_velocity", inputs.worlds, 3 * n);
@@ -72,16 +75,21 @@ void require_inputs(const ParameterizedScene& scene, const TiledInputs& inputs) 
   }
 }
 
-/// Adds the wrenches of a world to those of the scene's pushes.
-void add_controls(const TiledInputs& inputs, std::size_t world, std::size_t bodies, Controls& controls) {
-  if (!inputs.controls.are_given()) return;
-  if (controls.empty()) controls.assign(at(inputs.steps), Control());
-  const double* const numbers = inputs.controls.of_world(world).data();
+/// The numbers of a step.
+std::span<const double> of_step(const TiledRows& rows, int steps, std::size_t world, std::size_t k) {
+  if (!rows.are_given()) return {};
+  const std::span<const double> numbers = rows.of_world(world);
+  const std::size_t width = numbers.size() / at(steps);
+  return numbers.subspan(steps == 1 ? 0 : k * width, width);
+}
+
+/// Adds the wrenches and commands of a world to those of the scene.
+void add_controls(const TiledInputs& inputs, std::size_t world, Controls& controls) {
+  if (!inputs.controls.are_given() && !inputs.commands.are_given()) return;
+  controls.resize(at(inputs.steps));
   for (std::size_t k = 0; k < controls.size(); ++k) {
-    Control& control = controls[k];
-    if (control.empty()) control.assign(bodies, Vec6<double>::Zero());
-    const double* const of_step = numbers + (inputs.control_steps == 1 ? 0 : k) * bodies * 6;
-    for (std::size_t b = 0; b < bodies; ++b) control[b] += Eigen::Map<const Vec6<double>>(of_step + 6 * b);
+    controls[k] += control_of(of_step(inputs.controls, inputs.control_steps, world, k),
+                              of_step(inputs.commands, inputs.command_steps, world, k));
   }
 }
 
@@ -112,14 +120,13 @@ Trajectory recorded_rollout(const Stepper& stepper, const State& initial, int st
                             const Policy* policy, std::span<const double> parameters,
                             const StepObserver& observer, std::size_t tape_bytes) {
   if (policy == nullptr) return rollout(stepper, initial, steps, std::move(controls), observer, tape_bytes);
-  const std::size_t bodies = initial.X_WB.size();
+  const Control zero = zero_control(stepper.model());
   return feedback_rollout(
       stepper, initial, steps,
       [&](int k, const State& state, Control& control) {
-        control.assign(bodies, Vec6<double>::Zero());
+        control = zero;
         policy->control(k, state, parameters, control);
-        if (controls.empty()) return;
-        for (std::size_t b = 0; b < controls[at(k)].size(); ++b) control[b] += controls[at(k)][b];
+        if (!controls.empty()) control += controls[at(k)];
       },
       observer, tape_bytes);
 }
@@ -184,7 +191,7 @@ void run_world(const ParameterizedScene& scene, const TiledInputs& inputs, const
   }
   const Model& model = world.simulator->model();
   Controls controls = controls_of(own, inputs.steps);
-  add_controls(inputs, index, model.bodies.size(), controls);
+  add_controls(inputs, index, controls);
   const WorldWriter writer(rollouts, index, model, initial.time, own.config.step.h);
   writer.write(0, initial, 0);
   const auto observe = [&](int step, const State& state, const StepReport& report) {
@@ -238,19 +245,22 @@ void differentiate_world(const ParameterizedScene& scene, const TiledRollouts& r
   const Model& model = world.simulator->model();
   const std::vector<SceneParameter>& parameters = scene.parameters();
   const std::size_t n = model.bodies.size(), m = joints_with_coordinate(model).size(),
-                    states = at(rollouts.steps) + 1, wrenches = at(rollouts.steps) * n;
+                    motors = motor_count(model), states = at(rollouts.steps) + 1,
+                    wrenches = at(rollouts.steps) * n;
   double* const values = gradients.values.data() + index * parameters.size();
   double* const controls = gradients.controls.data() + index * wrenches * 6;
+  double* const commands = gradients.commands.data() + index * at(rollouts.steps) * motors;
   double* const gains = gradients.policy_parameters.data() + index * world.policy_parameters.size();
-  const StateNumbers<double> initial = gradients.initial.numbers().at_row(index, n, 0);
+  const StateNumbers<double> initial = gradients.initial.numbers().at_row(index, n, m);
   const StateNumbers<const double> bar = states_bar.at_row(index * states, n, m);
   if (!world.ok()) {
     // A loss that leaves the world out, as one over the worlds that ended well does, has a derivative: 0.
     const double number = is_zero(bar, n * states, m * states) ? 0.0 : k_no_number;
     std::fill_n(values, parameters.size(), number);
     std::fill_n(controls, wrenches * 6, number);
+    std::fill_n(commands, at(rollouts.steps) * motors, number);
     std::fill_n(gains, world.policy_parameters.size(), number);
-    for (const std::span<double> array : initial.arrays(n, 0)) std::ranges::fill(array, number);
+    for (const std::span<double> array : initial.arrays(n, m)) std::ranges::fill(array, number);
     return;
   }
   std::vector<Vec3<double>> p_BA_bar(n,
@@ -268,8 +278,10 @@ void differentiate_world(const ParameterizedScene& scene, const TiledRollouts& r
   }
   const Gradient& gradient = of_policy.gradient;
   for (int k = 0; k < rollouts.steps; ++k) {
+    const Control& control = gradient.controls[at(k)];
     for (std::size_t b = 0; b < n; ++b)
-      Eigen::Map<Vec6<double>>(controls + 6 * (at(k) * n + b)) = gradient.controls[at(k)][b];
+      Eigen::Map<Vec6<double>>(controls + 6 * (at(k) * n + b)) = control.wrenches[b];
+    std::ranges::copy(control.commands, commands + at(k) * motors);
   }
   const double* const orientation = world.orientation.empty() ? nullptr : world.orientation.data();
   const State& start = world.trajectory.states.front();
@@ -339,8 +351,9 @@ TiledGradients tiled_gradients(const ParameterizedScene& scene, const TiledRollo
   TiledGradients gradients;
   gradients.values = SharedArray<double>({worlds, scene.parameters().size()});
   gradients.controls = SharedArray<double>({worlds, at(rollouts.steps), n, 6});
+  gradients.commands = SharedArray<double>({worlds, at(rollouts.steps), motor_count(scene.scene().model)});
   gradients.policy_parameters = SharedArray<double>({worlds, rollouts.world[0].policy_parameters.size()});
-  gradients.initial = StateArrays({worlds}, n, 0);
+  gradients.initial = StateArrays({worlds}, n, joints_with_coordinate(scene.scene().model).size());
   gradients.health.resize(worlds);
   for_each_world(rollouts.worlds, threads, [&](std::size_t world) {
     differentiate_world(scene, rollouts, states_bar, options, world, gradients);

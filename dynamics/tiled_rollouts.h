@@ -1,6 +1,6 @@
 /// Rollouts of a scene in many worlds at once, from arrays to arrays, and their gradients.
 ///
-/// Worlds differ in the values of named parameters, in their initial states and in their wrenches. Each is
+/// Worlds differ in the values of named parameters, in their initial states, wrenches and commands. Each is
 /// computed by one thread from its own inputs alone: results are the same to the last bit for any number of
 /// threads and of other worlds. States are written to the arrays once, by the thread that computes them.
 #pragma once
@@ -41,11 +41,12 @@ struct TiledInputs {
   TiledRows values;       ///< (P) of each world; not given: those of the scene
   TiledRows controls;     ///< (control_steps, n, 6) of each: [torque; force], added to the scene's pushes
   int control_steps = 0;  ///< as many as steps, or 1: the same in all of them
+  TiledRows commands;     ///< (command_steps, u) of each, of the u motors, added to those of the scene
+  int command_steps = 0;  ///< as control_steps
   /// The initial state, arrays as in state_arrays.h, a row per world. The scene has what is not given.
   TiledRows position, orientation_wxyz, linear_velocity, angular_velocity, joint_coordinate, joint_rate;
 
-  /// Feedback on the state, whose wrenches are added to those above; null: none. It must outlive the
-  /// rollouts.
+  /// Feedback on the state, which is added to what is above; null: none. It must outlive the rollouts.
   const Policy* policy = nullptr;
   TiledRows policy_parameters;  ///< (G) of each world
 
@@ -103,7 +104,8 @@ struct TiledGradients {
   SharedArray<double> values;             ///< (W, P): dL/d(parameter); NaN of one without derivatives
   SharedArray<double> policy_parameters;  ///< (W, G): dL/d(parameter of the policy)
   SharedArray<double> controls;        ///< (W, T, n, 6): dL/d(wrench), through the policy where there is one
-  StateArrays initial;                 ///< (W, n, 3 or 4): dL/d(initial state); none of joints
+  SharedArray<double> commands;        ///< (W, T, u): dL/d(command), likewise
+  StateArrays initial;                 ///< (W, n, 3 or 4), (W, m): dL/d(initial state)
   std::vector<GradientHealth> health;  ///< of each world; as of no step where it failed
 };
 

@@ -22,6 +22,7 @@ void validate_motor(const Joint& joint) {
           fmt::format("joint '{}': only a hinge or a slider can have a motor", joint.name));
   check(range_of(ParameterKind::motor_target).contains(motor.target), "target", motor.target, "finite");
   check(range_of(ParameterKind::motor_limit).contains(motor.limit), "limit", motor.limit, "> 0");
+  if (motor.kind == MotorKind::force) return;
   if (motor.kind == MotorKind::velocity) {
     check(range_of(ParameterKind::motor_damping).contains(motor.damping), "damping", motor.damping, "> 0");
     return;

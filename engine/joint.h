@@ -29,15 +29,17 @@ enum class JointKind { fixed, ball, hinge, slider, distance };
 /// How a motor drives a coordinate q: no load can bring its torque or force beyond `limit`.
 ///   velocity  f = damping (target - dq/dt);  infinite damping: dq/dt = target, as rigidly as joints hold
 ///   position  f = stiffness (target - q) - damping dq/dt
-/// Both are implicit in time, and f becomes f/sqrt(1 + (f/limit)^2).
-enum class MotorKind { none, velocity, position };
+///   force     f = target
+/// The first two are implicit in time, and f becomes f/sqrt(1 + (f/limit)^2).
+enum class MotorKind { none, velocity, position, force };
 
 struct Motor {
   MotorKind kind = MotorKind::none;
-  double target = 0.0;                                       ///< [rad/s or m/s], or [rad or m]
-  double stiffness = 0.0;                                    ///< of a position servo [N m/rad or N/m], > 0
-  double damping = std::numeric_limits<double>::infinity();  ///< [N m s/rad or N s/m], finite of a servo
-  double limit = std::numeric_limits<double>::infinity();    ///< [N m or N], > 0
+  double target = 0.0;     ///< [rad/s or m/s], [rad or m], or [N m or N]
+  double stiffness = 0.0;  ///< of a position servo [N m/rad or N/m], > 0
+  double damping =
+      std::numeric_limits<double>::infinity();  ///< [N m s/rad or N s/m], finite of a servo; none of a force
+  double limit = std::numeric_limits<double>::infinity();  ///< [N m or N], > 0
 };
 
 struct Joint {
@@ -60,6 +62,14 @@ struct Joint {
   Motor motor;
   bool collide = false;  ///< whether its two bodies touch
 };
+
+/// Unit of the target of a joint's motor, and of its commands.
+[[nodiscard]] constexpr const char* target_unit(JointKind joint, MotorKind motor) {
+  const bool turns = joint == JointKind::hinge;
+  if (motor == MotorKind::force) return turns ? "N m" : "N";
+  if (motor == MotorKind::velocity) return turns ? "rad/s" : "m/s";
+  return turns ? "rad" : "m";
+}
 
 struct Model;
 

@@ -1,11 +1,14 @@
 #include "engine/joint_geometry.h"
 
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
 #include "engine/lie.h"
+#include "engine/parameters.h"
 
 namespace abut {
 namespace {
@@ -44,15 +47,20 @@ struct Beyond {
   double sign = 1.0;
 };
 
-Beyond beyond(const Model& model, int joint) {
+std::optional<Beyond> find_beyond(const Model& model, int joint) {
   const Joint& of = model.joints[at(joint)];
   Beyond side;
   if (find_hanging(model, joint, of.body_B, of.body_A, side.bodies)) return side;
   side.sign = -1.0;
   if (find_hanging(model, joint, of.body_A, of.body_B, side.bodies)) return side;
+  return std::nullopt;
+}
+
+Beyond beyond(const Model& model, int joint) {
+  if (auto side = find_beyond(model, joint)) return *std::move(side);
   throw std::invalid_argument(fmt::format(
       "joint '{}': neither side of it can move, it is part of a loop or of what is held at both ends",
-      of.name));
+      model.joints[at(joint)].name));
 }
 
 }  // namespace
@@ -63,11 +71,50 @@ std::vector<std::string> names_of(const Model& model, std::span<const int> joint
   return names;
 }
 
+bool can_move(const Model& model, int joint) { return find_beyond(model, joint).has_value(); }
+
+StateTangent joint_rate_direction(const Model& model, int joint, const State& state) {
+  const Joint& of = model.joints[at(joint)];
+  const Beyond side = beyond(model, joint);
+  const Pose<double> X_WJ = joint_frames(of, state).X_WJA;
+  const Vec3<double> axis = side.sign * (X_WJ.q * Vec3<double>::UnitZ());
+  StateTangent direction(model.body_count());
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    if (!side.bodies[b]) continue;
+    direction.twist[b] = of.kind == JointKind::slider
+                             ? stack<double>(Vec3<double>::Zero(), axis)
+                             : stack<double>(axis, axis.cross(state.X_WB[b].p - X_WJ.p));
+  }
+  return direction;
+}
+
+StateTangent joint_coordinate_direction(const Model& model, int joint, const State& state) {
+  const Joint& of = model.joints[at(joint)];
+  StateTangent direction = joint_rate_direction(model, joint, state);
+  std::swap(direction.pose, direction.twist);
+  const int held = beyond(model, joint).sign > 0.0 ? of.body_A : of.body_B;
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Vec3<double> turn = direction.pose[b].head<3>(), way = direction.pose[b].tail<3>();
+    // Velocities relative to what is held turn with the body.
+    Vec6<double> relative = state.V_WB[b];
+    Vec3<double> carried = Vec3<double>::Zero();
+    if (held >= 0) {
+      const Vec6<double>& V = state.V_WB[at(held)];
+      relative.head<3>() -= V.head<3>();
+      relative.tail<3>() -= V.tail<3>() + V.head<3>().cross(state.X_WB[b].p - state.X_WB[at(held)].p);
+      carried = V.head<3>().cross(way);
+    }
+    direction.twist[b] =
+        stack<double>(turn.cross(relative.head<3>()), carried + turn.cross(relative.tail<3>()));
+  }
+  return direction;
+}
+
 void set_joint_coordinate(const Model& model, int joint, double q, State& state) {
   const Joint& of = model.joints[at(joint)];
-  constexpr double k_most = 1e9;  // beyond, rounding is more than 1e-7
-  require(std::abs(q) <= k_most,
-          fmt::format("joint '{}': coordinate = {}, allowed: -1e9 to 1e9", of.name, q));
+  const NumberRange& range = range_of(ParameterKind::joint_coordinate);
+  require(range.contains(q),
+          fmt::format("joint '{}': coordinate = {}, allowed: {}", of.name, q, range.text()));
   double change = q - joint_coordinate(model, joint, state);
   if (of.kind == JointKind::hinge) {
     change = std::remainder(change, k_turn);
@@ -103,15 +150,8 @@ void set_joint_rate(const Model& model, int joint, double u, State& state) {
   require(std::isfinite(u), fmt::format("joint '{}': rate = {}, allowed: finite", of.name, u));
   const double change = u - joint_rate(of, state);
   if (std::abs(change) <= k_rounding * (1.0 + std::abs(u))) return;
-  const Beyond side = beyond(model, joint);
-  const JointFrames frames = joint_frames(of, state);
-  const Vec3<double> way = side.sign * change * (frames.X_WJA.q * Vec3<double>::UnitZ());
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    if (!side.bodies[b]) continue;
-    state.V_WB[b] += of.kind == JointKind::slider
-                         ? stack<double>(Vec3<double>::Zero(), way)
-                         : stack<double>(way, way.cross(state.X_WB[b].p - frames.X_WJA.p));
-  }
+  const StateTangent direction = joint_rate_direction(model, joint, state);
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) state.V_WB[b] += change * direction.twist[b];
 }
 
 void set_joints(const Model& model, const double* coordinates, const double* rates, State& state) {

@@ -84,7 +84,7 @@ constexpr std::array<JointParameter, 15> k_joint_parameters{{
     {{Kind::joint_spring_position, Owner::joint, "spring_position", "rad or m"},
      [](Joint& joint) -> double& { return joint.spring_position; },
      [](JointTangent& tangent) -> double& { return tangent.spring_position; }},
-    {{Kind::motor_target, Owner::motor, "target", "rad/s or m/s, rad or m"},
+    {{Kind::motor_target, Owner::motor, "target", "rad/s or m/s, rad or m, N m or N"},
      [](Joint& joint) -> double& { return joint.motor.target; },
      [](JointTangent& tangent) -> double& { return tangent.motor.target; }},
     {{Kind::motor_stiffness, Owner::motor, "stiffness", "N m/rad or N/m", positive()},
@@ -98,8 +98,8 @@ constexpr std::array<JointParameter, 15> k_joint_parameters{{
      [](JointTangent& tangent) -> double& { return tangent.motor.limit; }},
 }};
 
-/// Coordinates of what a body has: dynamics/parameters/ computes their values and derivatives.
-constexpr std::array<ParameterInfo, 7> k_coordinates{{
+/// Coordinates of what a body or a joint has: dynamics/parameters/ computes their values and derivatives.
+constexpr std::array<ParameterInfo, 9> k_coordinates{{
     {Kind::density, Owner::body, "density", "kg/m^3", positive(), {}, true},
     {Kind::inertia, Owner::body, "inertia", "m", any_number(), ParameterComponents::inertia},
     {Kind::center_of_mass, Owner::body, "center_of_mass", "m", any_number(), k_vector},
@@ -107,6 +107,8 @@ constexpr std::array<ParameterInfo, 7> k_coordinates{{
     {Kind::primitive_rotation_vector, Owner::primitive, "rotation_vector", "rad", any_number(), k_vector},
     {Kind::position, Owner::body, "position", "m", any_number(), k_vector},
     {Kind::rotation_vector, Owner::body, "rotation_vector", "rad", any_number(), k_vector},
+    {Kind::joint_coordinate, Owner::joint, "coordinate", "rad or m", between(-1e9, 1e9)},  // beyond, rounding is more than 1e-7
+    {Kind::joint_rate, Owner::joint, "rate", "rad/s or m/s"},
 }};
 
 using Numbers = ShapeKey::Numbers;

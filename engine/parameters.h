@@ -54,6 +54,8 @@ enum class ParameterKind {
   joint_armature,
   joint_spring_stiffness,
   joint_spring_position,
+  joint_coordinate,  ///< at the start; it moves what is beyond the joint
+  joint_rate,
   motor_target,
   motor_stiffness,
   motor_damping,
@@ -62,7 +64,8 @@ enum class ParameterKind {
 
 [[nodiscard]] constexpr bool is_initial_state(ParameterKind kind) {
   return kind == ParameterKind::position || kind == ParameterKind::rotation_vector ||
-         kind == ParameterKind::linear_velocity || kind == ParameterKind::angular_velocity;
+         kind == ParameterKind::linear_velocity || kind == ParameterKind::angular_velocity ||
+         kind == ParameterKind::joint_coordinate || kind == ParameterKind::joint_rate;
 }
 
 /// Which table of a scene file has the key.

@@ -1,23 +1,65 @@
 #include "engine/scene.h"
 
-namespace abut {
+#include <algorithm>
+#include <cstddef>
 
-Control control_at(const Scene& scene, double time, double h) {
+#include "engine/check.h"
+#include "engine/control.h"
+#include "engine/joint_geometry.h"
+
+namespace abut {
+namespace {
+
+/// A middle that lies at an end of a push, or at a time of a table, belongs to the same side however `time` was summed
+/// up.
+constexpr double k_same_time = 1e-3;  // [steps]
+
+std::vector<Vec6<double>> wrenches_at(const Scene& scene, double time, double h) {
   if (scene.pushes.empty()) return {};
-  Control control(scene.model.bodies.size(), Vec6<double>::Zero());
-  // A middle that lies at an end of a push belongs to the same side however `time` was summed up.
-  constexpr double k_same_time = 1e-3;  // [steps]
+  std::vector<Vec6<double>> wrenches(scene.model.bodies.size(), Vec6<double>::Zero());
   const double middle = time + (0.5 + k_same_time) * h;
   for (const Push& push : scene.pushes) {
     if (push.from <= middle && middle < push.until)
-      control[static_cast<std::size_t>(push.body)] += push.wrench;
+      wrenches[static_cast<std::size_t>(push.body)] += push.wrench;
   }
-  return control;
+  return wrenches;
+}
+
+/// The number of a table for a step of h seconds from `time` on.
+double command_of(const CommandTable& table, double time, double h) {
+  const std::vector<double>&times = table.times, &values = table.values;
+  const double middle = time + 0.5 * h;
+  // Only the held number jumps at the times of the table.
+  const double sought = table.is_linear ? middle : middle + k_same_time * h;
+  const auto next =
+      static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), sought) - times.begin());
+  if (next == 0) return values.front();
+  if (next == times.size() || !table.is_linear) return values[next - 1];
+  const double s = (middle - times[next - 1]) / (times[next] - times[next - 1]);
+  return (1.0 - s) * values[next - 1] + s * values[next];
+}
+
+std::vector<double> commands_at(const Scene& scene, double time, double h) {
+  if (scene.commands.empty()) return {};
+  const std::vector<int> joints = joints_with_motor(scene.model);
+  std::vector<double> commands(joints.size(), 0.0);
+  for (const CommandTable& table : scene.commands) {
+    const auto motor = std::lower_bound(joints.begin(), joints.end(), table.joint);
+    ABUT_ASSERT(motor != joints.end() && *motor == table.joint);
+    commands[static_cast<std::size_t>(motor - joints.begin())] += command_of(table, time, h);
+  }
+  return commands;
+}
+
+}  // namespace
+
+Control control_at(const Scene& scene, double time, double h) {
+  return {wrenches_at(scene, time, h), commands_at(scene, time, h)};
 }
 
 std::vector<Control> controls_of(const Scene& scene, int steps) {
   std::vector<Control> controls;
-  if (scene.pushes.empty()) return controls;
+  if (scene.pushes.empty() && scene.commands.empty()) return controls;
   const double h = scene.config.step.h;
   for (int k = 0; k < steps; ++k) controls.push_back(control_at(scene, scene.initial.time + k * h, h));
   return controls;

@@ -13,6 +13,7 @@
 
 #include "engine/body_builder.h"
 #include "engine/body_io.h"
+#include "engine/command_io.h"
 #include "engine/config_fields.h"
 #include "engine/detector_choice.h"
 #include "engine/input_error.h"
@@ -254,12 +255,13 @@ void read_pair_table(const TomlTable& table, Model& model) {
 void read_motor(const TomlTable& table, Joint& joint) {
   Motor& motor = joint.motor;
   motor.kind = table.required_choice<MotorKind>(
-      "kind", {{"velocity", MotorKind::velocity}, {"position", MotorKind::position}});
-  motor.target = table.required_number("target", range_of(ParameterKind::motor_target));
+      "kind",
+      {{"velocity", MotorKind::velocity}, {"position", MotorKind::position}, {"force", MotorKind::force}});
+  read_joint_parameter(table, ParameterKind::motor_target, joint);
   if (motor.kind == MotorKind::position) {
     motor.stiffness = table.required_number("stiffness", range_of(ParameterKind::motor_stiffness));
     motor.damping = table.number("damping", 0.0, at_least(0.0));  // a servo without any is one, too
-  } else {
+  } else if (motor.kind == MotorKind::velocity) {
     read_joint_parameter(table, ParameterKind::motor_damping, joint);
   }
   read_joint_parameter(table, ParameterKind::motor_limit, joint);
@@ -460,7 +462,8 @@ Scene read_scene(const std::string& path, const SurfaceMaker& make_surface) {
   const TomlTable simulation = table.table("simulation");
   read_simulation(simulation, scene);
   const std::vector<TomlTable> bodies = table.tables("body"), pairs = table.tables("pair"),
-                               joints = table.tables("joint"), pushes = table.tables("push");
+                               joints = table.tables("joint"), pushes = table.tables("push"),
+                               commands = table.tables("command");
   table.finish();
   if (bodies.empty()) table.fail("", "no [[body]], a scene needs at least one");
   for (const TomlTable& body : bodies) read_body_table(body, make_surface, scene);
@@ -469,6 +472,9 @@ Scene read_scene(const std::string& path, const SurfaceMaker& make_surface) {
   read_joint_starts(joints, scene);
   for (const TomlTable& joint : joints) joint.finish();
   for (const TomlTable& push : pushes) read_push_table(push, scene);
+  for (const TomlTable& command : commands) {
+    for (CommandTable& read : read_commands(command, scene.model)) scene.commands.push_back(std::move(read));
+  }
   try {
     validate(scene.config.step);
   } catch (const std::invalid_argument& error) {

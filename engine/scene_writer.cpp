@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The keys of scenes and assets whose values are paths, relative to the folder of their file.
-constexpr std::array<std::string_view, 3> k_path_keys{"asset", "mesh", "visual"};
+constexpr std::array<std::string_view, 4> k_path_keys{"asset", "mesh", "visual", "file"};
 
 /// visit(value) for each path in the table and all below it.
 template <typename Visit>
@@ -212,6 +212,24 @@ void set_pushes(toml::table& root, const Scene& after) {
   }
 }
 
+/// Replaces all commands where any differs; those that were read from files become numbers in the scene.
+void set_commands(toml::table& root, const Scene& before, const Scene& after) {
+  const auto same_table = [](const CommandTable& a, const CommandTable& b) {
+    return a.joint == b.joint && a.is_linear == b.is_linear && a.times == b.times && a.values == b.values;
+  };
+  if (std::equal(before.commands.begin(), before.commands.end(), after.commands.begin(), after.commands.end(),
+                 same_table))
+    return;
+  root.erase("command");
+  for (const CommandTable& command : after.commands) {
+    toml::table table{{"joint", after.model.joints[static_cast<std::size_t>(command.joint)].name},
+                      {"times", array_of(command.times)},
+                      {"values", array_of(command.values)}};
+    if (command.is_linear) table.insert("interpolation", "linear");
+    tables_in(root, "command").push_back(std::move(table));
+  }
+}
+
 void set_settings(toml::table& simulation, const Scene& before, const Scene& after) {
   set_vector(simulation, "gravity", before.model.gravity, after.model.gravity);
   StepConfig old = before.config.step, now = after.config.step;
@@ -242,6 +260,7 @@ void set_scene(toml::table& root, const Scene& before, const Scene& after, const
   }
   set_pairs(root, before, after);
   set_pushes(root, after);
+  set_commands(root, before, after);
 }
 
 /// A joint's place on each of its bodies, in place of one in the world: that is where the bodies were.

@@ -15,7 +15,7 @@ struct SceneStart {
   double time_step = 0;   ///< [s]
   int steps = 1;          ///< >= 1
   std::string comment{};  ///< put on top of the text, of any number of lines
-  /// The same scene with other numbers: materials, masses, shapes, damping, constant wrenches, pushes, pairs,
+  /// The same scene with other numbers: materials, masses, shapes, damping, constant wrenches, pushes, commands, pairs,
   /// gravity, settings of the time step. They are written in place of the file's; null: the file's stay.
   const Scene* changed = nullptr;
   SurfaceMaker make_surface{};  ///< that the scene is read with
@@ -23,7 +23,7 @@ struct SceneStart {
 
 /// The scene `scene`, as text for a file in `folder`, that starts at another state: its `start_time`,
 /// `steps`, `time_step` and the poses and velocities that differ are replaced, relative paths (the keys
-/// `asset`, `mesh` and `visual`) are made to lead from `folder` to the same files, and every other key stays,
+/// `asset`, `mesh`, `visual` and `file`) are made to lead from `folder` to the same files, and every other key stays,
 /// whatever it is. Comments and the order of keys do not. Numbers are exact: it reads back as the same state,
 /// but for a rounding error where the frame of an asset is off the centre of mass and no position gives that
 /// state. A joint of bodies whose poses differ is given by its frames on them. Throws InputError if the scene
@@ -38,8 +38,8 @@ struct SceneStart {
 void write_scene_at(const std::filesystem::path& scene, const SceneStart& start,
                     const std::filesystem::path& to);
 
-/// Every file that a scene is made of: itself, the body.toml of its assets, the meshes of both; each once, in
-/// a fixed order. Throws InputError.
+/// Every file that a scene is made of: itself, the body.toml of its assets, the meshes of both, the files of its
+/// commands; each once, in a fixed order. Throws InputError.
 [[nodiscard]] std::vector<std::filesystem::path> scene_files(const std::filesystem::path& scene);
 
 }  // namespace abut

@@ -21,4 +21,24 @@ double norm(const StateTangent& tangent) {
   return std::sqrt(sum);
 }
 
+double inner_product(const StateTangent& a, const StateTangent& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.pose.size(); ++i)
+    sum += a.pose[i].dot(b.pose[i]) + a.twist[i].dot(b.twist[i]);
+  return sum;
+}
+
+Control& Control::operator+=(const Control& more) {
+  const auto add = [](const auto& from, auto& to) {
+    if (to.empty()) {
+      to = from;
+      return;
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+  };
+  add(more.wrenches, wrenches);
+  add(more.commands, commands);
+  return *this;
+}
+
 }  // namespace abut

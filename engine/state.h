@@ -1,4 +1,4 @@
-/// What changes during a simulation, its tangent, and the wrenches that act on it.
+/// What changes during a simulation, its tangent, and what acts on it.
 ///
 /// Tangents are left perturbations in the world frame, [rotation; translation]: R <- Exp(dtheta) R, p <- p +
 /// dp. Twists are [w_WB; v_WB] [rad/s; m/s] of the centre of mass, wrenches [torque; force] about it, both in
@@ -34,8 +34,15 @@ struct StateTangent {
 };
 
 [[nodiscard]] double norm(const StateTangent& tangent);
+[[nodiscard]] double inner_product(const StateTangent& a, const StateTangent& b);
 
-/// External wrenches during one step, one per body; empty means none.
-using Control = std::vector<Vec6<double>>;
+/// What acts during a step beside what the model has: wrenches on bodies and commands of motors. Or dL/d of it, or a
+/// direction of it.
+struct Control {
+  std::vector<Vec6<double>> wrenches{};  ///< [torque; force] on each body, added to its own; empty: none
+  std::vector<double> commands{};  ///< of each motor (joints_with_motor()), added to its target; empty: none
+
+  Control& operator+=(const Control& more);
+};
 
 }  // namespace abut

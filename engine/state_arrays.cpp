@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -129,6 +130,16 @@ void read_state_vjp(const Model& model, const State& state, const double* orient
     if (numbers_bar.angular_velocity != nullptr)
       Row3(numbers_bar.angular_velocity + 3 * b) = bar.twist[b].head<3>();
   }
+  const std::vector<int> joints = joints_with_coordinate(model);
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const auto write = [&](double* numbers, auto direction) {
+      if (numbers == nullptr) return;
+      numbers[i] = can_move(model, joints[i]) ? inner_product(bar, direction(model, joints[i], state))
+                                              : std::numeric_limits<double>::quiet_NaN();
+    };
+    write(numbers_bar.joint_coordinate, joint_coordinate_direction);
+    write(numbers_bar.joint_rate, joint_rate_direction);
+  }
 }
 
 StateArrays::StateArrays(const std::vector<std::size_t>& leading, std::size_t bodies, std::size_t joints) {
@@ -143,6 +154,15 @@ StateArrays::StateArrays(const std::vector<std::size_t>& leading, std::size_t bo
   angular_velocity = array({bodies, 3});
   joint_coordinate = array({joints});
   joint_rate = array({joints});
+}
+
+Control control_of(std::span<const double> wrenches, std::span<const double> commands) {
+  Control control;
+  control.wrenches.resize(wrenches.size() / 6);
+  for (std::size_t b = 0; b < control.wrenches.size(); ++b)
+    control.wrenches[b] = Eigen::Map<const Vec6<double>>(wrenches.data() + 6 * b);
+  control.commands.assign(commands.begin(), commands.end());
+  return control;
 }
 
 }  // namespace abut

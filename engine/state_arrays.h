@@ -67,7 +67,8 @@ void write_state_vjp(const Model& model, const State& state, const StateNumbers<
 /// quaternion shorter than 1e-3, and as set_joints().
 void read_state(const Model& model, const StateNumbers<const double>& from, State& state);
 
-/// The cotangents of read_state() but of joints: writes dL/d(numbers of the bodies).
+/// The cotangents of read_state(): writes dL/d(numbers of the bodies), and dL/d(coordinate and rate of each joint) where
+/// all others stay, NaN of one that cannot move by itself (can_move()).
 ///
 /// @param state        that was read
 /// @param orientation  (n, 4) as given, before it was normalised; null: of unit length
@@ -88,5 +89,8 @@ struct StateArrays {
             angular_velocity.data(), joint_coordinate.data(), joint_rate.data()};
   }
 };
+
+/// From arrays of [torque; force] (n, 6) and of commands (u); either may be empty.
+[[nodiscard]] Control control_of(std::span<const double> wrenches, std::span<const double> commands);
 
 }  // namespace abut

@@ -24,28 +24,25 @@ class PythonEnvironment {
         failed_({at(worlds)}),
         starts_(at(worlds), simulator_->scene.scene().initial),
         warnings_(at(worlds)),
-        controls_(at(worlds), Control(simulator_->body_count(), Vec6<double>::Zero())) {
+        controls_(at(worlds)) {
     environment_.observe([this](int world, const State& state) { write(at(world), state); });
     note_reports();
   }
 
-  void step(const py::object& controls) {
-    const RowsArgument given(controls, "controls");
-    const std::size_t n = simulator_->body_count(), worlds = controls_.size();
-    const TiledRows& rows = given.rows();
-    require_rows(rows, "controls", environment_.world_count(), 6 * n);
+  void step(const py::object& controls, const py::object& commands) {
+    const RowsArgument of_controls(controls, "controls"), of_commands(commands, "commands");
+    const std::size_t worlds = controls_.size();
+    require_rows(of_controls.rows(), "controls", environment_.world_count(), 6 * simulator_->body_count());
+    require_rows(of_commands.rows(), "commands", environment_.world_count(), simulator_->motor_count());
     const py::gil_scoped_release no_gil;
     const std::lock_guard lock(mutex_);
     const Scene& scene = simulator_->scene.scene();
     for (std::size_t world = 0; world < worlds; ++world) {
-      Control& control = controls_[world];
-      const Control pushes = control_at(scene, environment_.states()[world].time, scene.config.step.h);
-      for (std::size_t b = 0; b < n; ++b) {
-        control[b].setZero();
-        if (rows.are_given())
-          control[b] = Eigen::Map<const Vec6<double>>(rows.of_world(world).data() + 6 * b);
-        if (!pushes.empty()) control[b] += pushes[b];
-      }
+      const auto row = [&](const RowsArgument& argument) {
+        return argument.rows().are_given() ? argument.rows().of_world(world) : std::span<const double>();
+      };
+      controls_[world] = control_of(row(of_controls), row(of_commands));
+      controls_[world] += control_at(scene, environment_.states()[world].time, scene.config.step.h);
     }
     environment_.step(controls_);
     note_reports();
@@ -143,7 +140,7 @@ void bind_environment(py::module_& module) {
   environment
       .def(py::init<std::shared_ptr<SceneSimulator>, int, int>(), py::arg("simulator"), py::arg("worlds"),
            py::arg("threads"))
-      .def("step", &Environment::step, py::arg("controls"))
+      .def("step", &Environment::step, py::arg("controls"), py::arg("commands"))
       .def("reset", &Environment::reset, py::arg("worlds"), py::arg("arrays"))
       .def("failure", &Environment::failure, py::arg("world"))
       .def("warnings", &Environment::warnings)

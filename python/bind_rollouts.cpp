@@ -21,9 +21,11 @@ struct PythonRollouts {
 
 std::shared_ptr<PythonRollouts> rollout(const std::shared_ptr<const SceneSimulator>& simulator, int worlds,
                                         int steps, const py::object& values, const py::object& controls,
-                                        const std::array<py::object, 6>& initial, int threads, bool record,
-                                        std::size_t tape_bytes, const py::object& feedback) {
-  const RowsArgument of_values(values, "values"), of_controls(controls, "controls");
+                                        const py::object& commands, const std::array<py::object, 6>& initial,
+                                        int threads, bool record, std::size_t tape_bytes,
+                                        const py::object& feedback) {
+  const RowsArgument of_values(values, "values"), of_controls(controls, "controls"),
+      of_commands(commands, "commands");
   const StateArguments of_initial(initial);
   TiledInputs inputs;
   inputs.worlds = worlds;
@@ -31,6 +33,8 @@ std::shared_ptr<PythonRollouts> rollout(const std::shared_ptr<const SceneSimulat
   inputs.values = of_values.rows();
   inputs.controls = of_controls.rows();
   if (inputs.controls.are_given()) inputs.control_steps = static_cast<int>(of_controls.extent(1));
+  inputs.commands = of_commands.rows();
+  if (inputs.commands.are_given()) inputs.command_steps = static_cast<int>(of_commands.extent(1));
   inputs.position = of_initial.position.rows();
   inputs.orientation_wxyz = of_initial.orientation_wxyz.rows();
   inputs.linear_velocity = of_initial.linear_velocity.rows();
@@ -144,8 +148,8 @@ py::dict health(const PythonGradients& of, int world) {
 
 void bind_rollouts(py::module_& module) {
   module.def("rollout", &rollout, py::arg("simulator"), py::arg("worlds"), py::arg("steps"),
-             py::arg("values"), py::arg("controls"), py::arg("initial"), py::arg("threads"),
-             py::arg("record"), py::arg("tape_bytes"), py::arg("feedback"));
+             py::arg("values"), py::arg("controls"), py::arg("commands"), py::arg("initial"),
+             py::arg("threads"), py::arg("record"), py::arg("tape_bytes"), py::arg("feedback"));
 
   py::class_<PythonRollouts, std::shared_ptr<PythonRollouts>> rollouts(module, "Rollouts");
   rollouts.def_property_readonly("worlds", [](const PythonRollouts& of) { return of.rollouts.worlds; })
@@ -169,6 +173,8 @@ void bind_rollouts(py::module_& module) {
           "gains", [](const PythonGradients& of) { return buffer_of(of.gradients.policy_parameters); })
       .def_property_readonly("controls",
                              [](const PythonGradients& of) { return buffer_of(of.gradients.controls); })
+      .def_property_readonly("commands",
+                             [](const PythonGradients& of) { return buffer_of(of.gradients.commands); })
       .def("health", &health, py::arg("world"));
   bind_state_arrays(gradients,
                     [](PythonGradients& of) -> const StateArrays& { return of.gradients.initial; });

@@ -88,20 +88,17 @@ void require_same(const SceneSimulator& simulator, const PythonState& state) {
 }
 
 PythonState step(const std::shared_ptr<SceneSimulator>& simulator, const PythonState& from,
-                 const py::object& controls) {
+                 const py::object& controls, const py::object& commands) {
   require_same(*simulator, from);
-  const RowsArgument given(controls, "controls");
-  const std::size_t n = simulator->body_count();
-  require_size(given, 6 * n, "controls");
+  const RowsArgument of_controls(controls, "controls"), of_commands(commands, "commands");
+  require_size(of_controls, 6 * simulator->body_count(), "controls");
+  require_size(of_commands, simulator->motor_count(), "commands");
   PythonState next{simulator, {}, {}};
   {
     const py::gil_scoped_release no_gil;
     const Scene& scene = simulator->scene.scene();
     Control control = control_at(scene, from.state.time, scene.config.step.h);
-    if (given.data() != nullptr) {
-      if (control.empty()) control.assign(n, Vec6<double>::Zero());
-      for (std::size_t b = 0; b < n; ++b) control[b] += Eigen::Map<const Vec6<double>>(given.data() + 6 * b);
-    }
+    control += control_of(of_controls.rows().numbers, of_commands.rows().numbers);
     const std::lock_guard lock(simulator->mutex);
     next.report = simulator->scene.simulator()->step(from.state, control, simulator->scratch, next.state);
   }
@@ -186,8 +183,12 @@ void bind_scene(py::module_& module) {
                              [](const SceneSimulator& simulator) {
                                return names_of(simulator.model(), joints_with_coordinate(simulator.model()));
                              })
+      .def_property_readonly("motor_names",
+                             [](const SceneSimulator& simulator) {
+                               return names_of(simulator.model(), joints_with_motor(simulator.model()));
+                             })
       .def("state", &make_state, py::arg("arrays"))
-      .def("step", &step, py::arg("state"), py::arg("controls"))
+      .def("step", &step, py::arg("state"), py::arg("controls"), py::arg("commands"))
       .def("contacts", &contacts, py::arg("state"));
 }
 

@@ -17,6 +17,7 @@
 
 #include "dynamics/parameterized_scene.h"
 #include "dynamics/tiled_rollouts.h"
+#include "engine/control.h"
 #include "engine/joint_geometry.h"
 #include "engine/scene.h"
 #include "engine/shared_array.h"
@@ -41,6 +42,7 @@ struct SceneSimulator {
   [[nodiscard]] const Model& model() const { return scene.scene().model; }
   [[nodiscard]] std::size_t body_count() const { return model().bodies.size(); }
   [[nodiscard]] std::size_t joint_count() const { return joints_with_coordinate(model()).size(); }
+  [[nodiscard]] std::size_t motor_count() const { return abut::motor_count(model()); }
 };
 
 /// An array of the library's numbers, which Python sees through the buffer protocol. The numbers live as long

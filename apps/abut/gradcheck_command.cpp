@@ -69,14 +69,15 @@ struct GroupSummary {
 
 /// The parts of a gradient that all scenes have, as vectors.
 std::vector<std::pair<std::string, std::vector<double>>> groups_of(const Gradient& gradient) {
-  std::vector<double> pose, twist, controls, wrench, mass, friction;
+  std::vector<double> pose, twist, controls, commands, wrench, mass, friction;
   const auto append = [](std::vector<double>& list, const Vec6<double>& x) {
     list.insert(list.end(), x.data(), x.data() + x.size());
   };
   for (const Vec6<double>& x : gradient.initial.pose) append(pose, x);
   for (const Vec6<double>& x : gradient.initial.twist) append(twist, x);
   for (const auto& step : gradient.controls) {
-    for (const Vec6<double>& x : step) append(controls, x);
+    for (const Vec6<double>& x : step.wrenches) append(controls, x);
+    commands.insert(commands.end(), step.commands.begin(), step.commands.end());
   }
   for (const BodyGradient& body : gradient.model.bodies) {
     append(wrench, body.external_wrench);
@@ -87,6 +88,7 @@ std::vector<std::pair<std::string, std::vector<double>>> groups_of(const Gradien
   return {{"initial pose", pose},
           {"initial twist", twist},
           {"controls", controls},
+          {"commands", commands},
           {"mass", mass},
           {"friction", friction},
           {"external wrench", wrench},
@@ -116,7 +118,7 @@ NominalGradient nominal_gradient(const Scene& scene, int steps, double solver_to
   StepConfig config = scene.config.step;
   config.tolerance = solver_tolerance;
   const Stepper stepper(scene.model, config);
-  const Trajectory trajectory = rollout(stepper, scene.initial, steps);
+  const Trajectory trajectory = rollout(stepper, scene.initial, steps, controls_of(scene, steps));
   const LossGradient loss = [&](int k, const State&, StateTangent& bar) {
     if (k != steps) return;
     for (std::size_t b = 0; b < scene.model.bodies.size(); ++b) {
@@ -272,7 +274,7 @@ int default_steps(const Scene& scene) {
   const Stepper stepper(scene.model, scene.config.step);
   int first_contact = 0;
   State end;
-  (void)simulate(stepper, scene.initial, scene.config.steps, {}, end,
+  (void)simulate(stepper, scene.initial, scene.config.steps, controls_of(scene, scene.config.steps), end,
                  [&](int step, const State&, const StepReport& report) {
                    first_contact = step;
                    return report.contacts == 0;
@@ -282,16 +284,12 @@ int default_steps(const Scene& scene) {
 
 int gradcheck(const GradcheckArguments& arguments) {
   const Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
-  if (!scene.pushes.empty())
-    throw InputError(
-        arguments.scene.string(), 0,
-        "has a [[push]], which this check does not take part in: take it out, or give the body a "
-        "constant 'force'");
   GradientCheckConfig config;
   config.steps = naming_file(arguments.scene.string(), [&] {
     for (const Body& body : scene.model.bodies) require_points_on_surface(body);
     return arguments.steps ? *arguments.steps : default_steps(scene);
   });
+  config.controls = controls_of(scene, config.steps);
   config.samples = arguments.samples;
   config.components = arguments.components;
   config.seed = arguments.seed;

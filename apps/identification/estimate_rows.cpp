@@ -40,7 +40,8 @@ std::string unit_of(const UnknownSpace& unknowns, int tangent_entry) {
     static constexpr const char* k_units[] = {"rad", "m", "rad/s", "m/s"};
     return k_units[component / 3];
   }
-  if (unknown->kind == Unknown::Kind::control) return unknown->component < 3 ? "N m" : "N";
+  if (unknown->kind == Unknown::Kind::control && unknown->motor < 0)
+    return unknown->component < 3 ? "N m" : "N";
   return std::string(unknown->parameter.unit);
 }
 

@@ -40,8 +40,8 @@ void validate_number(const Unknown& unknown) {
 }
 
 void validate_control(const Unknown& unknown, const Scene& scene) {
-  const auto& body = scene.model.bodies[static_cast<std::size_t>(unknown.body)];
-  require(!body.fixed, fmt::format("'{}': a fixed body cannot be pushed", unknown.name));
+  require(unknown.motor >= 0 || !scene.model.bodies[static_cast<std::size_t>(unknown.body)].fixed,
+          fmt::format("'{}': a fixed body cannot be pushed", unknown.name));
   require(unknown.from >= scene.initial.time && unknown.from < unknown.until && std::isfinite(unknown.until),
           fmt::format("'{}': from {} s until {} s, allowed: from the start of the scene on, and from < until",
                       unknown.name, unknown.from, unknown.until));
@@ -84,7 +84,8 @@ bool is_turn(const Unknown& unknown) {
 
 /// Whether a number is the start of a body that no force moves.
 bool moves_fixed_body(const SceneParameter& parameter, const Scene& scene) {
-  return parameter.is_initial_state() && scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].fixed;
+  return parameter.is_initial_state() && !parameter.is_of_joint() &&
+         scene.model.bodies[static_cast<std::size_t>(parameter.body_A)].fixed;
 }
 
 /// Whether a measurement depends on the geometry of a body in a way of which the derivative is not known.

@@ -17,16 +17,17 @@ namespace abut {
 /// Something that is to be found.
 ///   number       of the scene, see SceneParameter
 ///   orientation  of a body at the start: a quaternion, moved by rotations [rad]
-///   control      a component of the wrench on a body while `from` <= time < `until`, constant in each of
-///                `pieces` parts of that time
+///   control      a component of the wrench on a body, or the command of a motor, while `from` <= time < `until`,
+///                constant in each of `pieces` parts of that time
 struct Unknown {
   enum class Kind { number, orientation, control };
   Kind kind = Kind::number;
   std::string name;
-  SceneParameter parameter;    ///< of a number
+  SceneParameter parameter;    ///< of a number; of a command the motor's target
   bool logarithmic = false;    ///< of a number > 0: the search is for its logarithm
   int body = -1;               ///< of an orientation or a control
   int component = 0;           ///< of a control: of [torque; force]
+  int motor = -1;              ///< of a command, in the order of joints_with_motor(); -1: of a wrench
   double from = 0, until = 0;  ///< of a control [s]
   int pieces = 1;              ///< of a control
 
@@ -42,6 +43,13 @@ struct Unknown {
   std::optional<Prior> prior;   ///< what was known before: normally distributed; not of orientations
   bool in_each_motion = false;  ///< a value of its own for every motion, not one for all
 };
+
+/// The number of a control, or of derivatives by one, that an unknown adds to.
+template <typename OfControl>
+[[nodiscard]] auto& number_in(OfControl& control, const Unknown& unknown) {
+  if (unknown.motor >= 0) return control.commands[static_cast<std::size_t>(unknown.motor)];
+  return control.wrenches[static_cast<std::size_t>(unknown.body)][unknown.component];
+}
 
 /// A motion of the scene.
 struct MeasuredMotion {

@@ -13,6 +13,7 @@
 #include "dynamics/step/stepper.h"
 #include "engine/atomic_file.h"
 #include "engine/check.h"
+#include "engine/control.h"
 #include "engine/input_error.h"
 #include "engine/lie.h"
 #include "engine/toml_table.h"
@@ -52,9 +53,9 @@ std::vector<double> numbers_for(const TomlTable& table, std::string_view key, st
   return std::vector<double>(count, table.required_number(key, range));
 }
 
-/// "control.ball.force" and the like; nothing for other names.
+/// "control.ball.force" and the like, "command.elbow"; nothing for other names.
 struct ControlName {
-  int body = -1;
+  int body = -1, motor = -1;
   std::vector<int> components;  // of [torque; force]
   std::vector<std::string> endings;
 };
@@ -62,11 +63,16 @@ std::optional<ControlName> control_named(const Model& model, const std::string& 
   for (int b = 0; b < model.body_count(); ++b) {
     for (const auto& [key, first] : {std::pair{"torque", 0}, std::pair{"force", 3}}) {
       const std::string prefix = fmt::format("control.{}.{}", model.bodies[at(b)].name, key);
-      if (name == prefix) return ControlName{b, {first, first + 1, first + 2}, {".x", ".y", ".z"}};
+      if (name == prefix) return ControlName{b, -1, {first, first + 1, first + 2}, {".x", ".y", ".z"}};
       for (int i = 0; i < 3; ++i) {
-        if (name == fmt::format("{}.{}", prefix, "xyz"[i])) return ControlName{b, {first + i}, {""}};
+        if (name == fmt::format("{}.{}", prefix, "xyz"[i])) return ControlName{b, -1, {first + i}, {""}};
       }
     }
+  }
+  const std::vector<int> joints = joints_with_motor(model);
+  for (std::size_t m = 0; m < joints.size(); ++m) {
+    if (name == fmt::format("command.{}", model.joints[at(joints[m])].name))
+      return ControlName{-1, static_cast<int>(m), {0}, {""}};
   }
   return std::nullopt;
 }
@@ -106,6 +112,11 @@ void read_unknown(const TomlTable& table, const Scene& scene, std::vector<Unknow
   if (const auto control = control_named(scene.model, common.name)) {
     common.kind = Unknown::Kind::control;
     common.body = control->body;
+    common.motor = control->motor;
+    if (control->motor >= 0) {
+      const Joint& joint = scene.model.joints[at(joints_with_motor(scene.model)[at(control->motor)])];
+      common.parameter = find_parameter(scene, fmt::format("joint.{}.motor.target", joint.name));
+    }
     common.from = table.number("from", scene.initial.time, any_number());
     common.until = table.required_number("until", any_number());
     common.pieces = table.integer("pieces", 1, 1);

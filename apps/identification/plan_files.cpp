@@ -10,6 +10,8 @@
 #include "collision/fitting/shape_surface.h"
 #include "collision/fitting/surface_cache.h"
 #include "dynamics/simulator.h"
+#include "engine/control.h"
+#include "engine/joint_geometry.h"
 #include "engine/scene_io.h"
 #include "engine/scene_writer.h"
 
@@ -39,12 +41,12 @@ void write_trajectory(const fs::path& scene_file, int steps, const fs::path& to)
 
 std::vector<Push> pushes_of(const Controls& controls, double start_time, double time_step) {
   std::vector<Push> pushes;
-  const std::size_t bodies = controls.empty() ? 0 : controls.front().size();
+  const std::size_t bodies = controls.empty() ? 0 : controls.front().wrenches.size();
   for (std::size_t b = 0; b < bodies; ++b) {
     for (std::size_t k = 0; k < controls.size();) {
-      const Vec6<double>& wrench = controls[k][b];
+      const Vec6<double>& wrench = controls[k].wrenches[b];
       std::size_t end = k + 1;
-      while (end < controls.size() && controls[end][b] == wrench) ++end;
+      while (end < controls.size() && controls[end].wrenches[b] == wrench) ++end;
       if (!wrench.isZero(0.0)) {
         pushes.push_back({static_cast<int>(b), start_time + static_cast<double>(k) * time_step,
                           start_time + static_cast<double>(end) * time_step, wrench});
@@ -53,6 +55,25 @@ std::vector<Push> pushes_of(const Controls& controls, double start_time, double 
     }
   }
   return pushes;
+}
+
+std::vector<CommandTable> commands_of(const Controls& controls, const Model& model, double start_time,
+                                      double time_step) {
+  std::vector<CommandTable> tables;
+  if (controls.empty() || controls.front().commands.empty()) return tables;
+  const std::vector<int> joints = joints_with_motor(model);
+  for (std::size_t m = 0; m < joints.size(); ++m) {
+    CommandTable table;
+    table.joint = joints[m];
+    for (std::size_t k = 0; k < controls.size(); ++k) {
+      const double command = controls[k].commands[m];
+      if (k > 0 && command == table.values.back()) continue;
+      table.times.push_back(start_time + static_cast<double>(k) * time_step);
+      table.values.push_back(command);
+    }
+    if (table.values.size() > 1 || table.values.front() != 0.0) tables.push_back(std::move(table));
+  }
+  return tables;
 }
 
 std::vector<fs::path> write_plan(const ExperimentFile& file, const Eigen::VectorXd& x,
@@ -65,8 +86,10 @@ std::vector<fs::path> write_plan(const ExperimentFile& file, const Eigen::Vector
     const UnknownSpace::Simulation simulation = unknowns.simulate(plan, m);
     Scene changed = simulation.inputs.scene;
     const double h = changed.config.step.h;
-    if (!simulation.inputs.controls.empty())
-      changed.pushes = pushes_of(simulation.inputs.controls, changed.initial.time, h);
+    if (const Controls& controls = simulation.inputs.controls; !controls.empty()) {
+      changed.pushes = pushes_of(controls, changed.initial.time, h);
+      changed.commands = commands_of(controls, changed.model, changed.initial.time, h);
+    }
     const std::string name = m == 0 ? "best" : fmt::format("best_{}", m);
     const fs::path scene = folder / (name + ".toml");
     SceneStart start;

@@ -7,6 +7,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "engine/control.h"
+
 namespace abut {
 namespace {
 
@@ -85,11 +87,14 @@ class TangentSweep {
   void advance_forward(int step) {
     for (std::size_t c = 0; c < steps_.size(); ++c) {
       const RolloutDirection& change = changes_[c];
+      const Control* const control = change.controls.empty() ? nullptr : &change.controls[at(step)];
       for (std::size_t b = 0; b < no_change_.size(); ++b) {
         wrenches_[c][b] = steps_[c].bodies[b].external_wrench;
-        if (!change.controls.empty()) wrenches_[c][b] += change.controls[at(step)][b];
+        if (control != nullptr && !control->wrenches.empty()) wrenches_[c][b] += control->wrenches[b];
       }
       steps_[c].wrench = wrenches_[c];
+      steps_[c].command =
+          control != nullptr ? std::span<const double>(control->commands) : std::span<const double>();
       steps_[c].state = &tangents_[c];
       steps_[c].next = &next_[c];
     }
@@ -109,10 +114,11 @@ class TangentSweep {
       row.next.set_zero(model.body_count());
       Vec6<double>& half = i % 12 < 6 ? row.next.pose[moving_[i / 12]] : row.next.twist[moving_[i / 12]];
       half[static_cast<Eigen::Index>(i % 6)] = 1.0;
-      row.wrench.assign(model.bodies.size(), Vec6<double>::Zero());
+      row.control = zero_control(model);
       row.gradient.initial.set_zero(model.body_count());
       row.gradient.model.set_zero(model);
-      bars_[i] = {&row.next, &row.before, row.wrench, &row.gradient.model};
+      bars_[i] = {&row.next,           &row.before, row.control.wrenches,
+                  &row.gradient.model, {},          row.control.commands};
     }
     const Trajectory& trajectory = rollout_.trajectory;
     rollout_.simulator.stepper().step_vjp(trajectory.states[at(step)], control_of(step),
@@ -137,7 +143,7 @@ class TangentSweep {
 
   struct Row {
     StateTangent next, before;
-    std::vector<Vec6<double>> wrench;
+    Control control;
     Gradient gradient;
   };
 
@@ -151,7 +157,7 @@ class TangentSweep {
       const Unknown& unknown = *unknowns.unknown_of(variable);
       if (unknown.kind == Unknown::Kind::control) {
         if (unknowns.acts(variable, rollout_.segment, step))
-          number(next_[c]) += row.wrench[at(unknown.body)][unknown.component];
+          number(next_[c]) += number_in(row.control, unknown);
         continue;
       }
       if (!is_complete) {
@@ -164,9 +170,9 @@ class TangentSweep {
 
   void complete(Row& row) {
     const ContactDetector& detector = rollout_.simulator.stepper().detector();
-    for (std::size_t b = 0; b < row.wrench.size(); ++b) {
+    for (std::size_t b = 0; b < row.control.wrenches.size(); ++b) {
       BodyGradient& body = row.gradient.model.bodies[b];
-      body.external_wrench += row.wrench[b];
+      body.external_wrench += row.control.wrenches[b];
       detector.finish_geometry(static_cast<int>(b), body.geometry);
     }
     UnknownSpace::complete_shapes(shapes_, row.gradient);

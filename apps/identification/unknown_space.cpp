@@ -7,6 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/check.h"
+#include "engine/control.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -360,10 +361,11 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
   const std::vector<Body>& bodies = scene.model.bodies;
   const double h = scene.config.step.h;
   const double start_time = scene.initial.time + segment.first_step * h;
-  if (!scene.pushes.empty()) {
+  if (!scene.pushes.empty() || !scene.commands.empty()) {
     for (int k = 0; k < segment.step_count; ++k)
       inputs.controls.push_back(control_at(scene, start_time + k * h, h));
   }
+  const Control nothing = zero_control(scene.model);
   for (const Variable& variable : variables_) {
     if (!is_ours(variable)) continue;
     if (variable.kind == VariableKind::orientation) {
@@ -372,12 +374,10 @@ UnknownSpace::Inputs UnknownSpace::inputs(const Eigen::VectorXd& x, const Segmen
     }
     const Unknown* unknown = unknown_of(variable);
     if (unknown == nullptr || unknown->kind != Unknown::Kind::control) continue;
-    if (inputs.controls.empty()) {
-      inputs.controls.assign(at(segment.step_count), Control(bodies.size(), Vec6<double>::Zero()));
-    }
+    inputs.controls.resize(at(segment.step_count));
     for (int k = 0; k < segment.step_count; ++k) {
-      if (acts(variable, segment, k))
-        inputs.controls[at(k)][at(unknown->body)][unknown->component] += x[variable.begin];
+      inputs.controls[at(k)] += nothing;
+      if (acts(variable, segment, k)) number_in(inputs.controls[at(k)], *unknown) += x[variable.begin];
     }
   }
   if (segment.number == 0) return inputs;

@@ -1,5 +1,6 @@
 #include "apps/identification/unknown_space.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
+#include "engine/control.h"
 #include "engine/pose.h"
 
 namespace abut {
@@ -59,10 +60,9 @@ RolloutDirection UnknownSpace::direction(int tangent_entry, const Segment& segme
       is_initial(tangent_entry)) {
     direction.initial = initial_direction(tangent_entry, inputs);
     if (unknown == nullptr || unknown->kind != Unknown::Kind::control) return direction;
-    const Control nothing(inputs.scene.model.bodies.size(), Vec6<double>::Zero());
-    direction.controls.assign(at(segment.step_count), nothing);
+    direction.controls.assign(at(segment.step_count), zero_control(inputs.scene.model));
     for (int k = 0; k < segment.step_count; ++k) {
-      if (acts(variable, segment, k)) direction.controls[at(k)][at(unknown->body)][unknown->component] = 1.0;
+      if (acts(variable, segment, k)) number_in(direction.controls[at(k)], *unknown) = 1.0;
     }
     return direction;
   }
@@ -85,7 +85,7 @@ double UnknownSpace::derivative(int tangent_entry, const Segment& segment, const
   if (unknown->kind == Unknown::Kind::control) {
     double sum = 0.0;
     for (int k = 0; k < segment.step_count; ++k) {
-      if (acts(variable, segment, k)) sum += gradient.controls[at(k)][at(unknown->body)][unknown->component];
+      if (acts(variable, segment, k)) sum += number_in(gradient.controls[at(k)], *unknown);
     }
     return sum;
   }

@@ -55,7 +55,7 @@ std::vector<GradientArrow> gradient_arrows(const Frame& frame, const GradientRes
   add(gradient.initial.twist, {"dL/dv", "initial velocity", "m/s", k_gradient_velocity_colour, 0.018, 0.05});
   const std::int64_t step = frame.number - result.request.number;
   if (step >= 0 && step < static_cast<std::int64_t>(gradient.controls.size()))
-    add(gradient.controls[static_cast<std::size_t>(step)],
+    add(gradient.controls[static_cast<std::size_t>(step)].wrenches,
         {"dL/dF", "force in this step", "N", k_gradient_force_colour, 0.014, -0.05});
   return arrows;
 }

@@ -256,7 +256,8 @@ bool is_right_nearby(const NominalMotion& motion, const SampleInput& input, cons
   for (int i = 0; i < k_states; ++i) {
     RolloutInputs inputs = motion.inputs;
     inputs.initial = nearby_state(motion.inputs.initial, motion.groups, change);
-    const Trajectory trajectory = rollout(motion.stepper, inputs.initial, motion.trajectory.step_count());
+    const Trajectory trajectory =
+        rollout(motion.stepper, inputs.initial, motion.trajectory.step_count(), inputs.controls);
     if (!trajectory.ok()) continue;
     const InputGroups groups = input_groups(inputs, motion.stepper, motion.trajectory.step_count());
     const GradientSample sample = check_sample({inputs, motion.stepper, trajectory, groups}, input, random,
@@ -335,8 +336,9 @@ void in_parallel(int count, const Work& work) {
 }
 
 /// The model with what defaults to a function of it made explicit, and the settings likewise.
-RolloutInputs explicit_inputs(const Model& model, const State& initial, StepConfig& step) {
-  RolloutInputs nominal{model, initial, {}};
+RolloutInputs explicit_inputs(const Model& model, const State& initial, const Controls& controls,
+                              StepConfig& step) {
+  RolloutInputs nominal{model, initial, controls};
   const Stepper defaults(model, step);
   step.acceleration_scale = defaults.acceleration_scale();
   for (Body& body : nominal.model.bodies) {
@@ -353,14 +355,15 @@ RolloutInputs explicit_inputs(const Model& model, const State& initial, StepConf
 
 }  // namespace
 
-double reachable_tolerance(const Model& model, const StepConfig& config, const State& initial, int steps) {
+double reachable_tolerance(const Model& model, const StepConfig& config, const State& initial, int steps,
+                           const Controls& controls) {
   constexpr double k_ratio = 10.0;
   StepConfig tight = config;
   tight.tolerance = std::min(config.tolerance, k_gradient_check_tolerance);
   const double tightest = tight.tolerance;
   for (; tight.tolerance < config.tolerance; tight.tolerance *= k_ratio) {
     State end;
-    const StepReport report = simulate(Stepper(model, tight), initial, steps, {}, end);
+    const StepReport report = simulate(Stepper(model, tight), initial, steps, controls, end);
     if (report.status == StepStatus::not_converged) continue;
     // Inputs nearby have to reach it as well: keep away from where they may not.
     return tight.tolerance == tightest ? tightest : std::min(k_ratio * tight.tolerance, config.tolerance);
@@ -373,11 +376,12 @@ GradientCheck check_gradient(const Model& model, const StepConfig& step_config, 
                              const GradientFunction& gradient) {
   validate(config);
   StepConfig step = step_config;
-  const RolloutInputs nominal = explicit_inputs(model, initial, step);
+  const RolloutInputs nominal = explicit_inputs(model, initial, config.controls, step);
   GradientCheck check;
-  step.tolerance = check.solver_tolerance = reachable_tolerance(nominal.model, step, initial, config.steps);
+  step.tolerance = check.solver_tolerance =
+      reachable_tolerance(nominal.model, step, initial, config.steps, nominal.controls);
   const Stepper stepper(nominal.model, step);
-  const Trajectory trajectory = rollout(stepper, nominal.initial, config.steps);
+  const Trajectory trajectory = rollout(stepper, nominal.initial, config.steps, nominal.controls);
   if (!trajectory.ok()) {
     check.failed_step = trajectory.failed_step;
     check.failure = trajectory.failure;

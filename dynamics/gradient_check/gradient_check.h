@@ -35,6 +35,7 @@ struct GradientCheckConfig {
   double tolerance = k_unresolved_limit;  ///< relative error of a sample that is not off, > 0
   int components = 0;  ///< samples along one component of the initial state, >= 0: all of them, or as many of
                        ///< them as this, chosen at random
+  Controls controls{};  ///< of the rollout, one per step or none
 };
 
 /// Throws std::invalid_argument naming every bad field and its value.
@@ -47,7 +48,7 @@ inline constexpr double k_gradient_check_tolerance = 1e-12;
 /// The tightest tolerance for differences with which a rollout converges: k_gradient_check_tolerance, or up
 /// to that of the config where the law does not reach it.
 [[nodiscard]] double reachable_tolerance(const Model& model, const StepConfig& config, const State& initial,
-                                         int steps);
+                                         int steps, const Controls& controls = {});
 
 struct GradientCheck {
   /// Along random directions, then along components; none if the rollout itself failed.

@@ -12,6 +12,7 @@
 
 #include "dynamics/rollout/shape_change.h"
 #include "engine/check.h"
+#include "engine/control.h"
 #include "engine/law_settings.h"
 #include "engine/model_validation.h"
 #include "engine/parameters.h"
@@ -58,6 +59,13 @@ void require_explicit_times(const Model& model, bool law_honours_times) {
   for (const PairOverride& pair : model.pair_overrides) check(pair.dissipation_time);
 }
 
+/// Gives every step wrenches and commands, those that were not there 0.
+void add_zero_controls(RolloutInputs& inputs, std::size_t steps) {
+  const Control zero = zero_control(inputs.model);
+  inputs.controls.resize(steps);
+  for (Control& control : inputs.controls) control += zero;
+}
+
 class GroupBuilder {
  public:
   GroupBuilder(const RolloutInputs& nominal, const Stepper& stepper, int steps)
@@ -75,6 +83,7 @@ class GroupBuilder {
     add_initial_poses();
     add_initial_twists();
     add_controls();
+    add_commands();
     add_body_number(*body_parameter(ParameterKind::mass));
     add_inertia();
     add_density();
@@ -210,19 +219,40 @@ class GroupBuilder {
     }
     const auto steps = static_cast<std::size_t>(steps_);
     group.move = [moving = moving_, steps](RolloutInputs& inputs, std::span<const double> x) {
-      inputs.controls.assign(steps, Control(inputs.model.bodies.size(), Vec6<double>::Zero()));
+      add_zero_controls(inputs, steps);
       for (std::size_t k = 0; k < steps; ++k) {
         for (std::size_t i = 0; i < moving.size(); ++i)
-          inputs.controls[k][moving[i]] = six(x, k * moving.size() + i);
+          inputs.controls[k].wrenches[moving[i]] += six(x, k * moving.size() + i);
       }
     };
     group.derivative = [moving = moving_, steps](const Gradient& gradient, std::span<const double> x) {
       double sum = 0.0;
       for (std::size_t k = 0; k < steps; ++k) {
         for (std::size_t i = 0; i < moving.size(); ++i) {
-          sum += gradient.controls[k][moving[i]].dot(six(x, k * moving.size() + i));
+          sum += gradient.controls[k].wrenches[moving[i]].dot(six(x, k * moving.size() + i));
         }
       }
+      return sum;
+    };
+    add(std::move(group));
+  }
+
+  void add_commands() {
+    const std::vector<int> motors = joints_with_motor(nominal_.model);
+    InputGroup group{"commands", {}, {}, {}, {}};
+    for (int k = 0; k < steps_; ++k) {
+      for (const int j : motors) group.scale.push_back(target_scale(nominal_.model.joints[at(j)]));
+    }
+    const auto steps = static_cast<std::size_t>(steps_);
+    const std::size_t count = motors.size();
+    group.move = [count, steps](RolloutInputs& inputs, std::span<const double> x) {
+      add_zero_controls(inputs, steps);
+      for (std::size_t i = 0; i < x.size(); ++i) inputs.controls[i / count].commands[i % count] += x[i];
+    };
+    group.derivative = [count](const Gradient& gradient, std::span<const double> x) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        sum += gradient.controls[i / count].commands[i % count] * x[i];
       return sum;
     };
     add(std::move(group));
@@ -511,6 +541,21 @@ class GroupBuilder {
     add(std::move(group));
   }
 
+  /// Scale of an offset of a motor's target.
+  [[nodiscard]] double target_scale(const Joint& joint) const {
+    const bool turns = joint.kind == JointKind::hinge;
+    switch (joint.motor.kind) {
+      case MotorKind::velocity:
+        return (turns ? 1.0 : joint_length_scale(joint)) / (steps_ * config_.h);
+      case MotorKind::force:
+        return heaviest_ * g_ * (turns ? joint_length_scale(joint) : 1.0);
+      case MotorKind::none:
+      case MotorKind::position:
+        break;
+    }
+    return turns ? 1.0 : joint_length_scale(joint);
+  }
+
   /// Scale of an offset of a joint's number; one that is not finite and positive leaves the joint out.
   [[nodiscard]] double joint_scale(const JointParameter& parameter, const Joint& joint) const {
     const double value = parameter.value(for_reading(joint));
@@ -527,7 +572,7 @@ class GroupBuilder {
       case ParameterKind::joint_spring_position:
         return joint.spring_stiffness > 0.0 ? coordinate : 0.0;
       case ParameterKind::motor_target:
-        return coordinate * (joint.motor.kind == MotorKind::velocity ? 1.0 / (steps_ * config_.h) : 1.0);
+        return target_scale(joint);
       default:
         return value;
     }

@@ -1,6 +1,6 @@
 /// Inputs of a rollout in groups, for comparing derivatives along random directions with differences.
 ///
-/// A group has one kind of number: initial poses, initial twists, controls, mass, inertia, density, friction,
+/// A group has one kind of number: initial poses, initial twists, controls, commands, mass, inertia, density, friction,
 /// compliance, dissipation time, restitution, damping, external wrench, gravity, shape parameters, shape
 /// poses, overrides of pairs, frames and numbers of joints and motors. A group without an input in the model
 /// is left out. Directions are scaled so that 1 is a large change: lengths by body size, speeds by

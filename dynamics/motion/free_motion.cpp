@@ -163,7 +163,7 @@ Vec3<double> solve_symmetric(const Mat3<double>& A, const Vec3<double>& b) {
 Vec6<double> applied_wrench(const Model& model, const Control& control, int body) {
   const auto b = static_cast<std::size_t>(body);
   Vec6<double> wrench = model.bodies[b].external_wrench;
-  if (!control.empty()) wrench += control[b];
+  if (!control.wrenches.empty()) wrench += control.wrenches[b];
   return wrench;
 }
 

@@ -16,6 +16,7 @@
 #include "engine/check.h"
 #include "engine/closest_word.h"
 #include "engine/config_fields.h"
+#include "engine/joint_geometry.h"
 #include "engine/law_settings.h"
 
 namespace abut {
@@ -154,8 +155,15 @@ void require_possible(const Scene& scene, const SceneParameter& parameter) {
 }
 
 /// Why a joint has no such number; "" if it has one.
-std::string_view lacks(const Joint& joint, ParameterKind kind) {
+std::string_view lacks(const Model& model, int j, ParameterKind kind) {
+  const Joint& joint = model.joints[at(j)];
   switch (kind) {
+    case ParameterKind::joint_coordinate:
+    case ParameterKind::joint_rate:
+      if (!has_coordinate(joint.kind)) return "only a hinge or a slider has a coordinate";
+      return can_move(model, j)
+                 ? ""
+                 : "neither side of the joint can move, it is part of a loop or held at both ends";
     case ParameterKind::joint_length:
       return joint.kind == JointKind::distance ? "" : "only a distance joint has a length";
     case ParameterKind::joint_angular_stiffness:
@@ -176,7 +184,11 @@ std::string_view lacks(const Joint& joint, ParameterKind kind) {
     case ParameterKind::joint_spring_position:
       return joint.spring_stiffness > 0.0 ? "" : "the joint has no spring of its coordinate";
     case ParameterKind::motor_stiffness:
-      if (joint.motor.kind == MotorKind::velocity) return "only a position motor has a stiffness";
+      if (joint.motor.kind == MotorKind::velocity || joint.motor.kind == MotorKind::force)
+        return "only a position motor has a stiffness";
+      break;
+    case ParameterKind::motor_damping:
+      if (joint.motor.kind == MotorKind::force) return "a force motor has no damping";
       break;
     default:
       break;
@@ -185,11 +197,16 @@ std::string_view lacks(const Joint& joint, ParameterKind kind) {
   return is_of_motor && joint.motor.kind == MotorKind::none ? "the joint has no motor" : "";
 }
 
-/// That of a joint's number, of those that the table gives for hinges or sliders, velocity or position
-/// motors.
+/// The unit of a joint's number, of those that the table gives for hinges or sliders, and for velocity, position or
+/// force motors.
 std::string_view unit_at(const Joint& joint, std::string_view units) {
-  if (const std::size_t comma = units.find(", "); comma != std::string_view::npos)
-    units = joint.motor.kind == MotorKind::velocity ? units.substr(0, comma) : units.substr(comma + 2);
+  constexpr std::string_view k_comma = ", ";
+  if (const std::size_t first = units.find(k_comma); first != std::string_view::npos) {
+    const std::size_t last = units.rfind(k_comma), after_first = first + k_comma.size();
+    units = joint.motor.kind == MotorKind::velocity   ? units.substr(0, first)
+            : joint.motor.kind == MotorKind::position ? units.substr(after_first, last - after_first)
+                                                      : units.substr(last + k_comma.size());
+  }
   constexpr std::string_view k_or = " or ";
   const std::size_t middle = units.find(k_or);
   if (middle == std::string_view::npos) return units;
@@ -199,7 +216,7 @@ std::string_view unit_at(const Joint& joint, std::string_view units) {
 /// `parameter` as that of a joint. Throws std::invalid_argument if the joint has no such number.
 SceneParameter of_joint(const Scene& scene, SceneParameter parameter, int j) {
   const Joint& joint = scene.model.joints[at(j)];
-  const std::string_view why = lacks(joint, parameter.kind);
+  const std::string_view why = lacks(scene.model, j, parameter.kind);
   require(why.empty(), fmt::format("'{}': {}", parameter.name, why));
   parameter.joint = j;
   parameter.unit = unit_at(joint, parameter.unit);

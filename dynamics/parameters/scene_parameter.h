@@ -52,7 +52,7 @@ struct SceneParameter {
 
 /// Every parameter that a loss can be differentiated by and that has a part in the motion: gravity, then body
 /// by body, pair by pair and joint by joint. Not those of a fixed body's mass and forces, an infinite
-/// stiffness, damping, friction, armature or a spring of a joint that has none, or a pair without a value of its own.
+/// stiffness, damping, friction, armature or a spring of a joint that has none, where a loop starts, or a pair without a value of its own.
 [[nodiscard]] std::vector<SceneParameter> differentiable_parameters(const Scene& scene);
 
 /// The value that a scene has of it. NaN for that of a pair without a value of its own.

@@ -7,6 +7,7 @@
 
 #include "engine/check.h"
 #include "engine/inertia_coordinates.h"
+#include "engine/joint_geometry.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -21,6 +22,13 @@ Vec6<double> pose_direction(const Scene& scene, const SceneParameter& parameter)
   const Vec3<double> turn = left_jacobian_so3(Vec3<double>(log_quaternion(X_WB.q))) * unit;
   const Vec3<double> arm = X_WB.q * scene.model.bodies[at(parameter.body_A)].p_BA;
   return stack<double>(turn, -turn.cross(arm));
+}
+
+/// How the initial state moves per unit of a joint's coordinate or rate.
+StateTangent joint_direction(const Scene& scene, const SceneParameter& parameter) {
+  return parameter.kind == ParameterKind::joint_rate
+             ? joint_rate_direction(scene.model, parameter.joint, scene.initial)
+             : joint_coordinate_direction(scene.model, parameter.joint, scene.initial);
 }
 
 /// How the numbers of a body move per unit of a parameter of its own.
@@ -84,6 +92,9 @@ double derivative_by_joint(const Scene& scene, const SceneParameter& parameter, 
     return std::isfinite(k) ? -compliance_bar / (k * k) : 0.0;
   };
   switch (parameter.kind) {
+    case ParameterKind::joint_coordinate:
+    case ParameterKind::joint_rate:
+      return inner_product(gradient.initial, joint_direction(scene, parameter));
     case ParameterKind::joint_stiffness:
       return by_stiffness(joint.stiffness, bar.compliance);
     case ParameterKind::joint_angular_stiffness:
@@ -124,7 +135,8 @@ bool is_differentiable_at(const Scene& scene, const SceneParameter& parameter) {
 
 bool has_direction(const SceneParameter& parameter) {
   return is_differentiable(parameter) && !parameter.is_of_pair() && !parameter.is_of_shape() &&
-         !parameter.is_of_joint() && parameter.kind != ParameterKind::center_of_mass;
+         (!parameter.is_of_joint() || parameter.is_initial_state()) &&
+         parameter.kind != ParameterKind::center_of_mass;
 }
 
 double derivative_by(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
@@ -173,6 +185,10 @@ RolloutDirection rollout_direction_of(const Scene& scene, const SceneParameter& 
     case ParameterKind::position:
     case ParameterKind::rotation_vector:
       direction.initial.pose[b] = pose_direction(scene, parameter);
+      break;
+    case ParameterKind::joint_coordinate:
+    case ParameterKind::joint_rate:
+      direction.initial = joint_direction(scene, parameter);
       break;
     default:
       direction.bodies.resize(scene.model.bodies.size());

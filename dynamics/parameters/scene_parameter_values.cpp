@@ -40,8 +40,10 @@ PairOverride& override_of(Model& model, int body_A, int body_B) {
 double* find_number(Scene& scene, const SceneParameter& parameter) {
   const int k = parameter.index;
   if (parameter.kind == ParameterKind::gravity) return &gravity_parameter().value(scene.model, k);
-  if (parameter.is_of_joint())
-    return &joint_parameter(parameter.kind)->value(scene.model.joints[at(parameter.joint)]);
+  if (parameter.is_of_joint()) {
+    const JointParameter* const joint = joint_parameter(parameter.kind);
+    return joint == nullptr ? nullptr : &joint->value(scene.model.joints[at(parameter.joint)]);
+  }
   if (parameter.body_A < 0 || parameter.kind == ParameterKind::mass) return nullptr;
   const std::size_t b = at(parameter.body_A);
   if (const MaterialParameter* const material = material_parameter(parameter.kind)) {
@@ -176,6 +178,10 @@ double value_of(const Scene& scene, const SceneParameter& parameter) {
       return (X_WB * body.p_BA)[k];
     case ParameterKind::rotation_vector:
       return log_quaternion(X_WB.q)[k];
+    case ParameterKind::joint_coordinate:
+      return joint_coordinate(scene.model, parameter.joint, scene.initial);
+    case ParameterKind::joint_rate:
+      return joint_rate(scene.model.joints[at(parameter.joint)], scene.initial);
     default:
       return BodyChange(body).get(parameter, body);
   }
@@ -218,6 +224,9 @@ void set_parameters(const std::vector<SceneParameter>& parameters, std::span<con
         (*pose.rotation_vector)[k] = value;
         break;
       }
+      case ParameterKind::joint_coordinate:
+      case ParameterKind::joint_rate:
+        break;  // after what bodies have
       default:
         if (parameter.kind == ParameterKind::center_of_mass)
           (void)pose_of(b);  // where the asset's frame was, stays
@@ -233,6 +242,12 @@ void set_parameters(const std::vector<SceneParameter>& parameters, std::span<con
     Pose<double>& X_WB = scene.initial.X_WB[at(b)];
     if (pose.rotation_vector) X_WB.q = exp_quaternion(*pose.rotation_vector).normalized();
     X_WB.p = pose.p_WA - X_WB.q * scene.model.bodies[at(b)].p_BA;
+  }
+  for (const auto& [kind, set] : {std::pair{ParameterKind::joint_coordinate, &set_joint_coordinate},
+                                  std::pair{ParameterKind::joint_rate, &set_joint_rate}}) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].kind == kind) set(scene.model, parameters[i].joint, values[i], scene.initial);
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include "collision/manifold/contact_detector.h"
 #include "dynamics/rollout/shape_change.h"
 #include "engine/check.h"
+#include "engine/control.h"
 #include "engine/law_settings.h"
 
 namespace abut {
@@ -111,10 +112,8 @@ AdjointSweep::AdjointSweep(const Stepper& stepper, int steps, const Controls& co
       bar_(stepper.model().body_count()) {
   require(options.backward == nullptr || &options.backward->model() == &stepper.model(),
           "the backward pass needs a stepper of the same model");
-  const auto bodies = static_cast<std::size_t>(stepper.model().body_count());
   gradient_.model.set_zero(stepper.model());
-  gradient_.controls.assign(static_cast<std::size_t>(steps),
-                            std::vector<Vec6<double>>(bodies, Vec6<double>::Zero()));
+  gradient_.controls.assign(static_cast<std::size_t>(steps), zero_control(stepper.model()));
   gradient_.health.has_shape_derivatives = stepper.detector().has_shape_derivatives();
   gradient_.health.smoother_backward = options.backward != nullptr;
   gradient_.health.adjoint_norm.assign(static_cast<std::size_t>(steps) + 1, 0.0);
@@ -136,7 +135,9 @@ void AdjointSweep::step_back(int k, const State& state, const State& next, const
   const auto i = static_cast<std::size_t>(k);
   const Control& control = controls_.empty() ? no_control : controls_[i];
   const double norm_before = norm(bar_);
-  const StepBar bar{&bar_, &before_, gradient_.controls[i], &gradient_.model, options_.mask};
+  Control& control_bar = gradient_.controls[i];
+  const StepBar bar{
+      &bar_, &before_, control_bar.wrenches, &gradient_.model, options_.mask, control_bar.commands};
   KinkCount kinks;
   if (options_.backward == nullptr) {
     kinks = stepper_.step_vjp(state, control, next, record, {&bar, 1}, scratch_);
@@ -145,11 +146,11 @@ void AdjointSweep::step_back(int k, const State& state, const State& next, const
     kinks =
         options_.backward->step_vjp(state, control, backward_next_, backward_record_, {&bar, 1}, scratch_);
   }
-  for (std::size_t b = 0; b < gradient_.controls[i].size(); ++b) {
-    gradient_.model.bodies[b].external_wrench += gradient_.controls[i][b];
+  for (std::size_t b = 0; b < control_bar.wrenches.size(); ++b) {
+    gradient_.model.bodies[b].external_wrench += control_bar.wrenches[b];
   }
   std::swap(bar_, before_);
-  if (feedback_ != nullptr && *feedback_) (*feedback_)(k, state, gradient_.controls[i], bar_);
+  if (feedback_ != nullptr && *feedback_) (*feedback_)(k, state, control_bar, bar_);
   growth_.step_back();
   note(k, options_.backward == nullptr ? record : backward_record_, kinks, norm_before);
   add_loss(k, state);

@@ -57,8 +57,8 @@ struct GradientHealth {
 };
 
 struct Gradient {
-  StateTangent initial;                             ///< dL/d(initial poses, twists)
-  std::vector<std::vector<Vec6<double>>> controls;  ///< dL/d(wrench of step k on body b)
+  StateTangent initial;  ///< dL/d(initial poses, twists)
+  Controls controls;     ///< dL/d(wrench of step k on body b), dL/d(command of motor m)
   ModelGradient model;
   GradientHealth health;
 };
@@ -72,7 +72,7 @@ struct AdjointOptions {
       50.0;  ///< GradientHealth::growth_over_free; how often it is right: docs/gradients.md
 };
 
-/// The VJP of what makes the wrenches of step k of the state at its start: from dL/d(wrenches), complete, to
+/// The VJP of what makes the control of step k of the state at its start: from dL/d(control), complete, to
 /// dL/d(state k), added. See closed_loop.h.
 using ControlVjp =
     std::function<void(int k, const State& state, const Control& control_bar, StateTangent& state_bar)>;
@@ -80,7 +80,7 @@ using ControlVjp =
 /// Exact gradient of the loss over a rollout. Throws std::logic_error if the trajectory failed: a step that
 /// did not converge or is not finite has no gradient.
 ///
-/// @param feedback  empty: the wrenches do not depend on the states
+/// @param feedback  empty: controls do not depend on the states
 [[nodiscard]] Gradient adjoint(const Stepper& stepper, const Trajectory& trajectory, const LossGradient& loss,
                                const AdjointOptions& options = {}, const ControlVjp& feedback = {});
 

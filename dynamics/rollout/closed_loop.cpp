@@ -1,15 +1,19 @@
 #include "dynamics/rollout/closed_loop.h"
 
 #include "engine/check.h"
+#include "engine/control.h"
 
 namespace abut {
 
-StateDual detail::along(const WrenchesOut<StateDual>& u, const Control& bar) {
+StateDual detail::along(const ControlOut<StateDual>& u, const Control& bar) {
   StateDual sum(0.0);
-  for (std::size_t b = 0; b < bar.size(); ++b) {
+  for (std::size_t b = 0; b < bar.wrenches.size(); ++b) {
     for (int i = 0; i < 6; ++i) {
-      if (bar[b][i] != 0.0) sum += bar[b][i] * u.wrench(static_cast<int>(b))[i];
+      if (bar.wrenches[b][i] != 0.0) sum += bar.wrenches[b][i] * u.wrench(static_cast<int>(b))[i];
     }
+  }
+  for (std::size_t m = 0; m < bar.commands.size(); ++m) {
+    if (bar.commands[m] != 0.0) sum += bar.commands[m] * u.command(static_cast<int>(m));
   }
   return sum;
 }
@@ -18,11 +22,11 @@ Trajectory closed_loop_rollout(const Stepper& stepper, const State& initial, int
                                std::span<const double> parameters, const StepObserver& observer,
                                std::size_t tape_bytes) {
   require(policy.control != nullptr, "a policy without a function for its controls");
-  const auto bodies = static_cast<std::size_t>(stepper.model().body_count());
+  const Control zero = zero_control(stepper.model());
   return feedback_rollout(
       stepper, initial, steps,
       [&](int k, const State& state, Control& control) {
-        control.assign(bodies, Vec6<double>::Zero());
+        control = zero;
         policy.control(k, state, parameters, control);
       },
       observer, tape_bytes);

@@ -1,6 +1,6 @@
 /// Rollouts under a feedback policy, and their gradients through it.
 ///
-/// The policy gives the wrenches of step k from the state at its start and parameters:  u_k = pi(k, x_k, p),
+/// The policy gives the control of step k from the state at its start and parameters:  u_k = pi(k, x_k, p),
 /// x_{k+1} = f(x_k, u_k). The adjoint of the closed loop is that of the steps with, after each of them,
 ///     x_bar_k += (d pi/d x)^T u_bar_k,     p_bar += (d pi/d p)^T u_bar_k,
 /// exact as that of an open loop is: dL/d(initial state, policy parameters, everything of the model).
@@ -34,60 +34,68 @@ namespace abut {
 /// A feedback policy with its VJP. Both are functions of their arguments alone: rollouts are repeated, and
 /// may be on several threads.
 struct Policy {
-  /// Sets the wrenches of step k, which are all zero before.
+  /// Sets the control of step k, which is all zero before.
   std::function<void(int k, const State& state, std::span<const double> parameters, Control& control)>
       control;
-  /// From dL/d(wrenches of step k) to dL/d(state) and dL/d(parameters), added.
+  /// From dL/d(control of step k) to dL/d(state) and dL/d(parameters), added.
   std::function<void(int k, const State& state, std::span<const double> parameters,
                      const Control& control_bar, StateTangent& state_bar, std::span<double> parameter_bar)>
       vjp;
 };
 
-/// Where a policy puts its wrenches [N m; N], in W, about the centres of mass.
+/// Where a policy puts its wrenches [N m; N], in W, about the centres of mass, and its commands (Control).
 template <typename S>
-class WrenchesOut {
+class ControlOut {
  public:
-  explicit WrenchesOut(int body_count)
-      : wrenches_(static_cast<std::size_t>(body_count), Vec6<S>::Constant(S(0))) {}
+  /// As many of both as `like` has, all 0.
+  explicit ControlOut(const Control& like)
+      : wrenches_(like.wrenches.size(), Vec6<S>::Constant(S(0))), commands_(like.commands.size(), S(0)) {}
 
   [[nodiscard]] Vec6<S>& wrench(int body) { return wrenches_[at(body)]; }
   [[nodiscard]] const Vec6<S>& wrench(int body) const { return wrenches_[at(body)]; }
   [[nodiscard]] auto torque(int body) { return wrench(body).template head<3>(); }
   [[nodiscard]] auto force(int body) { return wrench(body).template tail<3>(); }
+  /// Of a motor, in the order of joints_with_motor().
+  [[nodiscard]] S& command(int motor) { return commands_[at(motor)]; }
+  [[nodiscard]] const S& command(int motor) const { return commands_[at(motor)]; }
 
  private:
   std::vector<Vec6<S>> wrenches_;
+  std::vector<S> commands_;
 };
 
 namespace detail {
 
-/// sum of bar . d(wrenches), with all derivatives.
-[[nodiscard]] StateDual along(const WrenchesOut<StateDual>& u, const Control& bar);
+/// sum of bar . d(control), with all derivatives.
+[[nodiscard]] StateDual along(const ControlOut<StateDual>& u, const Control& bar);
 
 }  // namespace detail
 
-/// A policy  f(int k, StateView<S> x, std::span<const S> parameters, WrenchesOut<S>& u)  of any scalar, which
+/// A policy  f(int k, StateView<S> x, std::span<const S> parameters, ControlOut<S>& u)  of any scalar, which
 /// is differentiated by forward mode: about 13 evaluations for each body it reads and for every 12
 /// parameters. One with thousands of parameters is better off with a VJP of its own.
 template <typename F>
 [[nodiscard]] Policy make_policy(F f) {
   Policy policy;
   policy.control = [f](int k, const State& state, std::span<const double> parameters, Control& control) {
-    WrenchesOut<double> u(static_cast<int>(state.X_WB.size()));
+    ControlOut<double> u(control);
     f(k, StateView<double>(state), parameters, u);
-    for (std::size_t b = 0; b < control.size(); ++b) control[b] = u.wrench(static_cast<int>(b));
+    for (std::size_t b = 0; b < control.wrenches.size(); ++b)
+      control.wrenches[b] = u.wrench(static_cast<int>(b));
+    for (std::size_t m = 0; m < control.commands.size(); ++m)
+      control.commands[m] = u.command(static_cast<int>(m));
   };
   policy.vjp = [f](int k, const State& state, std::span<const double> parameters, const Control& control_bar,
                    StateTangent& state_bar, std::span<double> parameter_bar) {
     const int bodies = static_cast<int>(state.X_WB.size());
     BodiesRead read(state.X_WB.size());
     {
-      WrenchesOut<double> u(bodies);
+      ControlOut<double> u(control_bar);
       f(k, StateView<double>(state, -1, &read), parameters, u);
     }
     std::vector<StateDual> p(parameters.begin(), parameters.end());
     const auto evaluate = [&](int seed) {
-      WrenchesOut<StateDual> u(bodies);
+      ControlOut<StateDual> u(control_bar);
       f(k, StateView<StateDual>(state, seed), std::span<const StateDual>(p), u);
       return detail::along(u, control_bar);
     };
@@ -108,13 +116,13 @@ template <typename F>
   return policy;
 }
 
-/// As rollout(). The trajectory's controls are the wrenches that the policy gave.
+/// As rollout(). The trajectory's controls are those that the policy gave.
 [[nodiscard]] Trajectory closed_loop_rollout(const Stepper& stepper, const State& initial, int steps,
                                              const Policy& policy, std::span<const double> parameters,
                                              const StepObserver& observer = {}, std::size_t tape_bytes = 0);
 
 struct PolicyGradient {
-  /// By initial state and model through the closed loop; `controls` are dL/d(wrench added to that of the
+  /// By initial state and model through the closed loop; `controls` are dL/d(what is added to the control of the
   /// policy in step k).
   Gradient gradient;
   std::vector<double> parameters;  ///< dL/d(policy parameters)

@@ -6,6 +6,7 @@
 
 #include "dynamics/rollout/tape_budget.h"
 #include "engine/check.h"
+#include "engine/control.h"
 #include "engine/hash.h"
 
 namespace abut {
@@ -17,7 +18,7 @@ const Control& control_of(const Controls& controls, int step) {
   return controls.empty() ? k_no_control : controls[static_cast<std::size_t>(step)];
 }
 
-/// Records `steps` steps, or those up to a failure. control_of(k, state): the wrenches of a step.
+/// Records `steps` steps, or those up to a failure. control_of(k, state): what acts in a step.
 template <typename ControlOf>
 void record_steps(const Stepper& stepper, const State& initial, int steps, const ControlOf& control_at,
                   const StepObserver& observer, std::size_t tape_bytes, Trajectory& trajectory) {
@@ -56,12 +57,8 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
   require(steps >= 1, fmt::format("a rollout needs at least 1 step, not {}", steps));
   require(controls.empty() || static_cast<int>(controls.size()) == steps,
           fmt::format("{} controls for {} steps: give one per step or none", controls.size(), steps));
-  for (std::size_t k = 0; k < controls.size(); ++k) {
-    require(controls[k].empty() || static_cast<int>(controls[k].size()) == stepper.model().body_count(),
-            fmt::format("control of step {}: {} wrenches for {} bodies", k, controls[k].size(),
-                        stepper.model().body_count()));
-  }
   const auto bodies = static_cast<std::size_t>(stepper.model().body_count());
+  for (std::size_t k = 0; k < controls.size(); ++k) require_control(stepper.model(), controls[k], "step", k);
   require(initial.X_WB.size() == bodies && initial.V_WB.size() == bodies,
           fmt::format("state of {} poses and {} twists for {} bodies", initial.X_WB.size(),
                       initial.V_WB.size(), bodies));

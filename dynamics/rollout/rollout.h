@@ -10,7 +10,7 @@
 
 namespace abut {
 
-/// Wrenches of every step: controls[k][body]; empty means none at all.
+/// What acts in every step; empty means nothing at all.
 using Controls = std::vector<Control>;
 
 struct Trajectory {
@@ -29,8 +29,8 @@ struct Trajectory {
 /// Called after every step with its number (from 0), its end state and its report; return false to stop.
 using StepObserver = std::function<bool(int step, const State& state, const StepReport& report)>;
 
-/// Throws std::invalid_argument unless there is a step at least, a control per step or none, and as many
-/// poses, twists and wrenches as bodies.
+/// Throws std::invalid_argument unless there is a step at least, a control per step or none, as many poses, twists and
+/// wrenches as bodies, and as many commands as motors.
 void require_rollout(const Stepper& stepper, const State& initial, int steps, const Controls& controls);
 
 /// Steps from `initial`, recorded for the adjoint. Stops at the first step that fails. `controls` has one
@@ -42,10 +42,10 @@ void require_rollout(const Stepper& stepper, const State& initial, int steps, co
                                  Controls controls = {}, const StepObserver& observer = {},
                                  std::size_t tape_bytes = 0);
 
-/// Sets the wrenches of step k from the state at its start.
+/// Sets the control of step k from the state at its start.
 using Feedback = std::function<void(int k, const State& state, Control& control)>;
 
-/// The same with wrenches that depend on the state. The trajectory's controls are those that were set.
+/// The same with controls that depend on the state. The trajectory's controls are those that were set.
 [[nodiscard]] Trajectory feedback_rollout(const Stepper& stepper, const State& initial, int steps,
                                           const Feedback& feedback, const StepObserver& observer = {},
                                           std::size_t tape_bytes = 0);

@@ -6,6 +6,7 @@
 
 #include "engine/check.h"
 #include "engine/config.h"
+#include "engine/control.h"
 
 namespace abut {
 namespace {
@@ -22,9 +23,7 @@ void require_direction(const Stepper& stepper, const Trajectory& trajectory,
   require(direction.controls.empty() || direction.controls.size() == steps,
           fmt::format("directions of {} controls for {} steps", direction.controls.size(), steps));
   for (std::size_t k = 0; k < direction.controls.size(); ++k) {
-    require(direction.controls[k].size() == bodies,
-            fmt::format("direction of the control of step {}: {} wrenches for {} bodies", k,
-                        direction.controls[k].size(), bodies));
+    require_control(stepper.model(), direction.controls[k], "the direction, step", k);
   }
 }
 
@@ -46,11 +45,13 @@ StateTangents rollout_jvp(const Stepper& stepper, const Trajectory& trajectory,
   std::vector<Vec6<double>> wrench_dot(bodies);
   StepScratch scratch;
   for (std::size_t k = 0; k + 1 < tangents.size(); ++k) {
+    const Control& control_dot = direction.controls.empty() ? no_control : direction.controls[k];
     for (std::size_t b = 0; b < bodies; ++b) {
       wrench_dot[b] = parameters[b].external_wrench;
-      if (!direction.controls.empty()) wrench_dot[b] += direction.controls[k][b];
+      if (!control_dot.wrenches.empty()) wrench_dot[b] += control_dot.wrenches[b];
     }
-    const StepDirection step{&tangents[k], wrench_dot, direction.gravity, parameters, &tangents[k + 1]};
+    const StepDirection step{&tangents[k], wrench_dot,       direction.gravity,
+                             parameters,   &tangents[k + 1], control_dot.commands};
     stepper.step_jvp(trajectory.states[k], trajectory.controls.empty() ? no_control : trajectory.controls[k],
                      trajectory.states[k + 1], trajectory.records[k], {&step, 1}, scratch);
   }

@@ -162,11 +162,16 @@ RowList rows_of(const Joint& joint, bool is_link) {
   }
   if (!has_coordinate(joint.kind)) return list;
   const auto add_drive = [&](Drive drive) { list.add({Error::coordinate, 2, JointLaw::motor, 1.0, drive}); };
-  if (joint.motor.kind != MotorKind::none) add_drive(Drive::motor);
+  const auto add_load = [&](Drive drive) { list.add({Error::coordinate, 2, JointLaw::load, 1.0, drive}); };
+  if (joint.motor.kind == MotorKind::force) {
+    add_load(Drive::motor);
+  } else if (joint.motor.kind != MotorKind::none) {
+    add_drive(Drive::motor);
+  }
   if (joint.damping > 0.0) add_drive(Drive::damping);
   if (joint.friction > 0.0) add_drive(Drive::friction);
   if (joint.armature > 0.0) add_drive(Drive::armature);
-  if (joint.spring_stiffness > 0.0) list.add({Error::coordinate, 2, JointLaw::load});
+  if (joint.spring_stiffness > 0.0) add_load(Drive::spring);
   if (std::isfinite(joint.lower)) list.add({Error::coordinate, 2, JointLaw::stop, 1.0});
   if (std::isfinite(joint.upper)) list.add({Error::coordinate, 2, JointLaw::stop, -1.0});
   return list;
@@ -247,10 +252,15 @@ Vec6<double> velocity_before(const JointGroup& group, const FreeMotion& free, in
   return stack<double>(2.0 * V.head<3>() - V_free.head<3>(), V.tail<3>());
 }
 
+double command_of(const JointGroup& group, const JointSettings& settings) {
+  return group.motor < 0 || settings.commands.empty() ? 0.0 : settings.commands[at(group.motor)];
+}
+
 /// @param free  null: nothing moves before
 DriveInputs drive_inputs(const JointGroup& group, const JointRow& row, double radius,
                          const JointSettings& settings, const FreeMotion* free) {
-  DriveInputs inputs{settings.substep, settings.law.stiction_speed / radius, 0.0};
+  DriveInputs inputs{settings.substep, command_of(group, settings), settings.law.stiction_speed / radius,
+                     0.0};
   if (free == nullptr) return inputs;
   inputs.rate_before = row.drift;
   if (group.slot_A >= 0) inputs.rate_before += row.J_A.dot(velocity_before(group, *free, group.slot_A));
@@ -286,7 +296,9 @@ int spring_count(const Model& model, int body) {
   }));
 }
 
-void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, double radius, JointRow& row) {
+/// @param command  of the joint's motor
+void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, double radius, double command,
+                  JointRow& row) {
   switch (kind.error) {
     case RowOf::Error::axis:
       set_point_row(g, g.axis(kind.axis), row);
@@ -314,8 +326,8 @@ void set_geometry(const Geometry& g, const Joint& joint, const RowOf& kind, doub
     coordinate = g.pose.angle() + g.turns;
   }
   if (kind.law != JointLaw::stop) {
-    const double target = kind.law == JointLaw::load ? joint.spring_position : joint.motor.target;
-    row.error = coordinate - target;
+    row.error =
+        coordinate - (kind.drive == Drive::spring ? joint.spring_position : joint.motor.target + command);
     return;
   }
   const double scale = kind.sign * radius;
@@ -342,7 +354,12 @@ void set_law(const Joint& joint, const JointGroup& group, const RowOf& kind, dou
       break;
     }
     case JointLaw::load:
-      row.target = spring_law(joint.spring_stiffness, row.error, row.inverse_mass, settings.substep).impulse;
+      row.target =
+          kind.drive == Drive::spring
+              ? spring_law(joint.spring_stiffness, row.error, row.inverse_mass, settings.substep).impulse
+              : force_law(motor_of(joint, kind.drive, drive_inputs(group, row, radius, settings, free)),
+                          settings.substep)
+                    .impulse;
       row.resistance = 1.0;
       break;
     case JointLaw::stop:
@@ -361,9 +378,11 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
                      const FreeMotion* free) {
   out.clear();
   out.stop_smoothing = settings.law.velocity_smoothing;
+  int motors = 0;
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     JointGroup group;
+    if (joint.motor.kind != MotorKind::none) group.motor = motors++;
     group.is_link = !is_link.empty() && is_link[j] != 0;
     const RowList list = rows_of(joint, group.is_link);
     if (list.count == 0) continue;
@@ -381,14 +400,14 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
         const RowOf& kind = list.rows[at(i)];
         JointRow& row = out.rows.emplace_back();
         row.law = kind.law;
-        set_geometry(g, joint, kind, radius, row);
+        set_geometry(g, joint, kind, radius, command_of(group, settings), row);
         if (group.slot_A < 0 && joint.body_A >= 0)
           row.drift += row.J_A.dot(fixed_twist(model, state, settings.law.h, joint.body_A));
         if (group.slot_B < 0)
           row.drift += row.J_B.dot(fixed_twist(model, state, settings.law.h, joint.body_B));
         group.does_work |= does_work(kind) || row.drift != 0.0 ||
                            (kind.law == JointLaw::hold && compliance_of(joint, kind.error) > 0.0);
-        if (kind.law == JointLaw::load) {
+        if (kind.drive == Drive::spring) {
           sum += spring_count(model, joint.body_A) * inverse_mass_of(mass, group.slot_A, row.J_A) +
                  spring_count(model, joint.body_B) * inverse_mass_of(mass, group.slot_B, row.J_B);
         } else if (group.is_link) {
@@ -413,6 +432,9 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
                     const JointSettings& settings, const JointRows& rows, std::span<const JointRowBar> bars,
                     const JointRowsGradient& gradient, const FreeMotion* free) {
   const double h = settings.law.h;
+  const auto add_command = [&](const JointGroup& group, double bar) {
+    if (!gradient.commands.empty()) gradient.commands[at(group.motor)] += bar;
+  };
   for (const JointGroup& group : rows.groups) {
     const Joint& joint = model.joints[at(group.joint)];
     JointGradient& joint_bar = gradient.joints[at(group.joint)];
@@ -455,12 +477,21 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
                 bar.target * m.target_by_stiffness + bar.resistance * m.resistance_by_stiffness,
                 bar.target * m.target_by_damping + bar.resistance * m.resistance_by_damping,
                 inputs.h * bar.limit};
-            const double rate_bar = motor_of_vjp(kind.drive, inputs, motor_bar, joint_bar);
+            const DriveInputsBar inputs_bar = motor_of_vjp(kind.drive, inputs, motor_bar, joint_bar);
+            add_command(group, inputs_bar.command);
             if (free != nullptr && kind.drive == Drive::armature)
-              rate_before_vjp(group, row, *free, rate_bar, bar, gradient);
+              rate_before_vjp(group, row, *free, inputs_bar.rate_before, bar, gradient);
             break;
           }
           case JointLaw::load: {
+            if (kind.drive == Drive::motor) {
+              const DriveInputs inputs = drive_inputs(group, row, radius, settings, free);
+              const ForceLaw force = force_law(motor_of(joint, kind.drive, inputs), inputs.h);
+              const MotorTangent motor_bar{bar.target * force.by_target, 0.0, 0.0,
+                                           bar.target * force.by_limit};
+              add_command(group, motor_of_vjp(kind.drive, inputs, motor_bar, joint_bar).command);
+              break;
+            }
             const SpringLaw spring =
                 spring_law(joint.spring_stiffness, row.error, row.inverse_mass, settings.substep);
             error_bar = bar.target * spring.by_error;
@@ -480,14 +511,14 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
 
         // The inverse mass, and the drift.
         const auto add_body = [&](int slot, int body, const Vec6<double>& J, Vec6<double>& J_bar) {
-          const bool is_load = kind.law == JointLaw::load;
-          if (slot >= 0 && group.is_link && !is_load) {
+          const bool is_spring = kind.drive == Drive::spring;
+          if (slot >= 0 && group.is_link && !is_spring) {
             const double inverse = mass.inverse_mass(body), scale = scale_of_inverse_mass(kind.law, radius);
             mass.each_fixed_together(
                 body, [&](int other) { gradient.mass[at(other)] -= w_bar * scale * inverse * inverse; });
           } else if (slot >= 0) {
             const Vec3<double> y = mass.inverse_inertia_W(slot) * J.head<3>(), f = J.tail<3>();
-            const double m = mass.mass(slot), by_w = (is_load ? spring_count(model, body) : 1) * w_bar;
+            const double m = mass.mass(slot), by_w = (is_spring ? spring_count(model, body) : 1) * w_bar;
             J_bar += 2.0 * by_w * stack<double>(y, f / m);
             gradient.mass[at(slot)] -= by_w * f.squaredNorm() / (m * m);
             gradient.inertia_W[at(slot)] -= by_w * y * y.transpose();

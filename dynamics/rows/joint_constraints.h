@@ -10,7 +10,8 @@
 ///            speed   v_hat = target,                    R = 1/(h d) + c w
 ///            the joint's own damping and friction F: speed motors with target 0; of friction d = F/v_s, limit F
 ///            armature a: v_hat = s before, R = 1/a; before is v_free of trees, else the start of the step
-///     spring lambda = -h k' (q - q0),  k' = k/(1 + h^2 k w/4):  a load, known at the start of the step
+///     force  lambda = y/sqrt(1 + (y/L)^2), y = h target:  a load, known at the start of the step
+///     spring lambda = -h k' (q - q0),  k' = k/(1 + h^2 k w/4):  a load, too
 ///     stop   the normal impulse of smooth_coulomb.h, the way to the end of the travel being the distance
 ///
 /// with the stiction speed v_s of contacts, of hinges over half the size of the smaller body, and c =
@@ -48,6 +49,7 @@ struct JointSettings {
   smooth_coulomb::Settings law;         ///< h, c, and what stops need
   double default_dissipation_time = 0;  ///< tau of joints that give none [s]
   double substep = 0;                   ///< for how long motors and springs act [s]
+  std::span<const double> commands{};   ///< added to the targets of motors, one for each; empty: none
 };
 
 /// Rows of all joints of a model that have any.
@@ -67,6 +69,7 @@ struct JointRowsGradient {
   std::span<JointGradient> joints;      ///< one per joint
   GrowableVector* v_start = nullptr;    ///< of the free motion, if there is one
   GrowableVector* v_free = nullptr;
+  std::span<double> commands{};  ///< one per motor, or none
 };
 
 /// VJP of make_joint_rows(), which made `rows`.

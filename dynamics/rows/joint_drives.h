@@ -9,17 +9,18 @@
 
 namespace abut {
 
-/// The part of a joint that a row of the motor law stands for.
-enum class Drive { motor, damping, friction, armature };
+/// The part of a joint that a row of its coordinate stands for, but for stops.
+enum class Drive { motor, damping, friction, armature, spring };
 
-/// Inputs of damping, friction and armature.
+/// Inputs of motors, damping, friction and armature.
 struct DriveInputs {
   double h;
+  double command;         ///< added to the target of the motor
   double stiction_speed;  ///< v_s [rad/s or m/s]
   double rate_before;     ///< [rad/s or m/s]
 };
 
-/// The motor that a drive is.
+/// The motor that a drive is, but for springs.
 [[nodiscard]] inline Motor motor_of(const Joint& joint, Drive drive, const DriveInputs& inputs) {
   switch (drive) {
     case Drive::damping:
@@ -29,21 +30,29 @@ struct DriveInputs {
     case Drive::armature:
       return {MotorKind::velocity, inputs.rate_before, 0.0, joint.armature / inputs.h, k_infinity};
     case Drive::motor:
+    case Drive::spring:
       break;
   }
-  return joint.motor;
+  Motor motor = joint.motor;
+  motor.target += inputs.command;
+  return motor;
 }
 
-/// VJP of motor_of(). Returns dL/d(rate_before).
-inline double motor_of_vjp(Drive drive, const DriveInputs& inputs, const MotorTangent& bar,
-                           JointGradient& joint_bar) {
+/// dL/d of DriveInputs.
+struct DriveInputsBar {
+  double command = 0, rate_before = 0;
+};
+
+/// VJP of motor_of().
+inline DriveInputsBar motor_of_vjp(Drive drive, const DriveInputs& inputs, const MotorTangent& bar,
+                                   JointGradient& joint_bar) {
   switch (drive) {
     case Drive::motor:
       joint_bar.motor.target += bar.target;
       joint_bar.motor.stiffness += bar.stiffness;
       joint_bar.motor.damping += bar.damping;
       joint_bar.motor.limit += bar.limit;
-      break;
+      return {bar.target, 0.0};
     case Drive::damping:
       joint_bar.damping += bar.damping;
       break;
@@ -52,9 +61,11 @@ inline double motor_of_vjp(Drive drive, const DriveInputs& inputs, const MotorTa
       break;
     case Drive::armature:
       joint_bar.armature += bar.damping / inputs.h;
-      return bar.target;
+      return {0.0, bar.target};
+    case Drive::spring:
+      break;
   }
-  return 0.0;
+  return {};
 }
 
 /// v_hat, R and L of a motor, and their derivatives.
@@ -88,6 +99,16 @@ struct MotorLaw {
   m.resistance_by_stiffness = -1.0 / (sum * sum);
   m.resistance_by_damping = -1.0 / (h * sum * sum);
   return m;
+}
+
+/// The impulse of a motor of given force, and its derivatives.
+struct ForceLaw {
+  double impulse, by_target, by_limit;
+};
+[[nodiscard]] inline ForceLaw force_law(const Motor& motor, double h) {
+  if (std::isinf(motor.limit)) return {h * motor.target, h, 0.0};
+  const double z = motor.target / motor.limit, root = std::hypot(1.0, z), sine = z / root;
+  return {h * motor.limit * sine, h / (root * root * root), h * sine * sine * sine};
 }
 
 /// The impulse of a spring, and its derivatives.

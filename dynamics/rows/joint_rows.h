@@ -30,6 +30,7 @@ struct JointRow {
 /// The rows of one joint.
 struct JointGroup {
   int joint = -1;
+  int motor = -1;                ///< among those of the model, -1 if it has none
   int slot_A = -1, slot_B = -1;  ///< position among the moving bodies, -1 if of infinite mass
   int begin = 0, end = 0;
   bool is_link = false;    ///< of a tree, which holds it: only its coordinate has rows

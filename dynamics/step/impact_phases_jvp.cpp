@@ -135,7 +135,7 @@ class ImpactPhases::Jvp {
     if (!event.joints.empty()) {
       dot.joint_impulses.setZero(m.velocity.size());
       JointImpulseTangent tangent(*phases_.model_, start_.state, direction_.joint_settings, start_.mass,
-                                  start_.free, event.joints, *direction_.step.state, direction_.problem);
+                                  start_.free, event.joints, direction_.step, direction_.problem);
       tangent.set_borne(event.v_before, m.velocity_bar);
       tangent.add(event.solution.velocity, dot.joint_impulses);
     }

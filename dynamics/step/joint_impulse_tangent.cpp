@@ -1,5 +1,6 @@
 #include "dynamics/step/joint_impulse_tangent.h"
 
+#include <numeric>
 #include <vector>
 
 namespace abut {
@@ -36,13 +37,17 @@ double JointImpulseTangent::slope(const JointRows& rows, const GrowableVector& v
   std::vector<double> mass_bar(slots, 0.0);
   std::vector<Mat3<double>> inertia_bar(slots, Mat3<double>::Zero());
   std::vector<JointGradient> unused(model_.joints.size());
+  std::vector<double> command_bar(direction_.command.size());
   GrowableVector v_start_bar = GrowableVector::Zero(v.size()), v_free_bar = v_start_bar;
   joint_rows_vjp(model_, mass_, state_, settings_, rows, bars,
-                 {state_bar.pose, state_bar.twist, mass_bar, inertia_bar, unused, &v_start_bar, &v_free_bar},
+                 {state_bar.pose, state_bar.twist, mass_bar, inertia_bar, unused, &v_start_bar, &v_free_bar,
+                  command_bar},
                  &free_);
+  sum += std::inner_product(command_bar.begin(), command_bar.end(), direction_.command.begin(), 0.0);
   sum += v_start_bar.dot(problem_dot_.v_start) + v_free_bar.dot(problem_dot_.v_free);
+  const StateTangent& state_dot = *direction_.state;
   for (std::size_t b = 0; b < state_bar.pose.size(); ++b)
-    sum += state_bar.pose[b].dot(state_dot_.pose[b]) + state_bar.twist[b].dot(state_dot_.twist[b]);
+    sum += state_bar.pose[b].dot(state_dot.pose[b]) + state_bar.twist[b].dot(state_dot.twist[b]);
   for (std::size_t s = 0; s < slots; ++s)
     sum += mass_bar[s] * problem_dot_.mass[s] + inertia_bar[s].cwiseProduct(problem_dot_.inertia_W[s]).sum();
   return sum;

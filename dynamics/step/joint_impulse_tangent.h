@@ -6,6 +6,7 @@
 #include "dynamics/rows/joint_constraints.h"
 #include "dynamics/rows/joint_rows.h"
 #include "dynamics/solver/contact_problem.h"
+#include "dynamics/step/step_derivatives.h"
 #include "engine/model.h"
 #include "engine/state.h"
 
@@ -18,14 +19,14 @@ class JointImpulseTangent {
   /// @param problem_dot  changes of the mass matrix and of the free motion
   JointImpulseTangent(const Model& model, const State& state, const JointSettings& settings,
                       const MassMatrix& mass, const FreeMotion& free, const JointRows& joints,
-                      const StateTangent& state_dot, const ContactProblemDot& problem_dot)
+                      const StepDirection& direction, const ContactProblemDot& problem_dot)
       : model_(model),
         state_(state),
         settings_(settings),
         mass_(mass),
         free_(free),
         joints_(joints),
-        state_dot_(state_dot),
+        direction_(direction),
         problem_dot_(problem_dot) {}
 
   /// Of rows some of whose impulses have acted before, at velocities v that change by v_dot.
@@ -47,7 +48,7 @@ class JointImpulseTangent {
   const MassMatrix& mass_;
   const FreeMotion& free_;
   const JointRows& joints_;
-  const StateTangent& state_dot_;
+  const StepDirection& direction_;
   const ContactProblemDot& problem_dot_;
   const GrowableVector *v_borne_ = nullptr, *v_borne_dot_ = nullptr;
 };

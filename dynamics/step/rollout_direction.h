@@ -14,10 +14,10 @@ using BodyDirection = BodyTangent;
 
 /// Values that pairs override do not change. Smoothing scales that default to |gravity| are held fixed.
 struct RolloutDirection {
-  StateTangent initial;                             ///< one entry per body
-  std::vector<std::vector<Vec6<double>>> controls;  ///< wrenches of each step, one per body; none: all 0
-  Vec3<double> gravity = Vec3<double>::Zero();      ///< [m/s^2]
-  std::vector<BodyDirection> bodies;                ///< one per body; none: all 0
+  StateTangent initial;                         ///< one entry per body
+  std::vector<Control> controls;                ///< of each step; none: all 0
+  Vec3<double> gravity = Vec3<double>::Zero();  ///< [m/s^2]
+  std::vector<BodyDirection> bodies;            ///< one per body; none: all 0
 };
 
 }  // namespace abut

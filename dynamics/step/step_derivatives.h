@@ -33,6 +33,7 @@ struct StepBar {
   std::span<Vec6<double>> wrench;  ///< of this step, one per body, added to
   ModelGradient* model = nullptr;  ///< added to
   GradientMask mask{};
+  std::span<double> command{};  ///< of this step, one per motor, added to; empty: not asked for
 };
 
 /// A direction of what a step depends on, and where the change of its end is put.
@@ -42,6 +43,7 @@ struct StepDirection {
   Vec3<double> gravity = Vec3<double>::Zero();
   std::span<const BodyDirection> bodies;  ///< one per body
   StateTangent* next = nullptr;           ///< overwritten; may not be `state`
+  std::span<const double> command{};      ///< one per motor; empty: all 0
 };
 
 }  // namespace abut

@@ -98,10 +98,11 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   }
   if (solved.has_impacts) phases_->shares_jvp(solved.free.v_free, dot.v_free, solved.rows, dot.rows);
   dot.joint_impulses.resize(0);
+  JointSettings settings = joint_settings(h);
+  settings.commands = control.commands;
   if (!solved.joints.empty()) {
     dot.joint_impulses.setZero(solved.mass.size());
-    JointImpulseTangent(model, state, joint_settings(h), solved.mass, solved.free, solved.joints, state_dot,
-                        dot)
+    JointImpulseTangent(model, state, settings, solved.mass, solved.free, solved.joints, direction, dot)
         .add(solved.solution.velocity, dot.joint_impulses);
   }
   solver_->jvp(problem, solved.solution, at.islands(), dot, scratch.solver, scratch.jvp.end);
@@ -109,7 +110,7 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   if (solved.has_impacts) {
     const GrowableVector v_rest_dot = end_dot.velocity;
     phases_->jvp(phases_start(state, h, solved, record.phase_pairs, scratch),
-                 {direction, dot, v_rest_dot, joint_settings(h)}, scratch.phases, end_dot);
+                 {direction, dot, v_rest_dot, settings}, scratch.phases, end_dot);
   }
   advance_jvp(model, solved.mass, h, solved.free, solved.end_motion(problem.lag), next, at.motion,
               free_direction, tangent, end_dot, *direction.next);

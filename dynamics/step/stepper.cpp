@@ -176,10 +176,13 @@ void Stepper::make_contact_rows(const State& state, double h, std::span<const Co
   GapFollowing::restore(solved.followed, contacts);
 }
 
-void Stepper::make_joint_rows(const State& state, double h, SolvedSubstep& solved) const {
+void Stepper::make_joint_rows(const State& state, const Control& control, double h,
+                              SolvedSubstep& solved) const {
   std::span<const char> is_link;
   if (trees_) is_link = trees_->is_link();
-  abut::make_joint_rows(*model_, solved.mass, state, joint_settings(h), solved.joints, is_link, &solved.free);
+  JointSettings settings = joint_settings(h);
+  settings.commands = control.commands;
+  abut::make_joint_rows(*model_, solved.mass, state, settings, solved.joints, is_link, &solved.free);
 }
 
 void Stepper::set_margins(const State& state, double h, StepMemory& scratch) const {
@@ -243,7 +246,7 @@ StepReport Stepper::substep(const State& given, const Control& control, double h
   detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_contact_rows(state, h, scratch.manifold.pairs, {}, scratch.manifold.contacts, scratch.following,
                     solved);
-  make_joint_rows(state, h, solved);
+  make_joint_rows(state, control, h, solved);
   solved.has_impacts = phases_ && phases_->set_shares(solved.free.v_free, solved.rows);
   const ContactProblem problem = problem_of(solved, h);
   std::shared_ptr<SubstepTape> kept;

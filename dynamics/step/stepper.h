@@ -52,20 +52,20 @@ class Stepper {
   Stepper(const Model& model, const StepConfig& config, const Stepper* prepared = nullptr);
   ~Stepper();
 
-  /// One step of h seconds under the wrenches of `control`. `next` may not be `state`. Never throws; a failed
+  /// One step of h seconds under the wrenches and commands of `control`. `next` may not be `state`. Never throws; a failed
   /// step leaves `next` as far as it got. With `record`, what its derivatives need; how much of that is on
   /// the tape changes them by rounding alone.
   StepReport step(const State& state, const Control& control, State& next, StepScratch& scratch,
                   StepRecord* record = nullptr, Tape tape = Tape::lean) const;
 
   /// The step backwards, for one loss or several, which share what does not depend on them: from dL/d(next)
-  /// to dL/d(state), the wrenches of this step and the model, whose geometry is complete after
+  /// to dL/d(state), the control of this step and the model, whose geometry is complete after
   /// ContactDetector::finish_geometry() only. Throws std::logic_error for a record of a failed step.
   KinkCount step_vjp(const State& state, const Control& control, const State& next, const StepRecord& record,
                      std::span<const StepBar> bars, StepScratch& scratch) const;
 
   /// The JVPs of a step that was recorded, along one direction or several: from changes of the state, the
-  /// wrenches and the model to d(next). Throws std::logic_error for a record of a failed step;
+  /// control and the model to d(next). Throws std::logic_error for a record of a failed step;
   /// std::invalid_argument for push-out of kind "split".
   void step_jvp(const State& state, const Control& control, const State& next, const StepRecord& record,
                 std::span<const StepDirection> directions, StepScratch& scratch) const;
@@ -96,7 +96,7 @@ class Stepper {
   [[nodiscard]] RowSettings row_settings(double h) const;
   [[nodiscard]] RowSettings row_settings() const;
 
-  /// For a substep of h seconds: errors are taken back over the whole step.
+  /// For a substep of h seconds: errors are taken back over the whole step. Has no commands.
   [[nodiscard]] JointSettings joint_settings(double h) const;
   [[nodiscard]] JointSettings joint_settings() const;
 
@@ -154,7 +154,7 @@ class Stepper {
   void find_reaction(const State& start, const SubstepRecord& part, const GrowableVector& end_velocity,
                      StepMemory& memory, GrowableVector& reaction) const;
   /// The rows of joints.
-  void make_joint_rows(const State& state, double h, SolvedSubstep& solved) const;
+  void make_joint_rows(const State& state, const Control& control, double h, SolvedSubstep& solved) const;
   /// How far contacts are looked for: scratch.margins.
   void set_margins(const State& state, double h, StepMemory& scratch) const;
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Optional
 
@@ -42,6 +42,17 @@ def doubles(array: ArrayLike, name: str, *axes: Optional[int]) -> Doubles:
         shape = ", ".join("any" if axis is None else str(axis) for axis in axes)
         raise ValueError(f"{name}: an array of shape {np.shape(array)}, expected ({shape})")
     return result
+
+
+def command_rows(
+    commands: Optional[ArrayLike], axes: tuple[None, ...], motor_names: Sequence[str]
+) -> Optional[Doubles]:
+    """The array of commands, with a last axis of motors behind `axes`; None stays None."""
+    if commands is None:
+        return None
+    if not motor_names:
+        raise ValueError("commands: no joint of the scene has a motor")
+    return doubles(commands, "commands", *axes, len(motor_names))
 
 
 def state_rows(state: Any, bodies: int, joints: int) -> list[Optional[Doubles]]:

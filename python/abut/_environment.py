@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _abut
 from ._arguments import instance, integer, world_index
-from ._arrays import Doubles, doubles, state_rows
+from ._arrays import Doubles, command_rows, doubles, state_rows
 from ._warnings import RunWarning, run_warnings
 
 
@@ -28,6 +28,7 @@ class Environment:
             simulator, integer("worlds", worlds), integer("threads", threads)
         )
         self._native = native
+        self._motor_names = simulator.motor_names
         self.position: Doubles = np.asarray(native.position)
         """(W, n, 3), of the origin of each asset's frame [m]."""
         self.orientation_wxyz: Doubles = np.asarray(native.orientation_wxyz)
@@ -54,15 +55,20 @@ class Environment:
         """W."""
         return self._native.worlds
 
-    def step(self, controls: Optional[ArrayLike] = None) -> None:
+    def step(
+        self, controls: Optional[ArrayLike] = None, commands: Optional[ArrayLike] = None
+    ) -> None:
         """One time step of every world that has not failed, without the interpreter's lock.
 
         controls: (W, n, 6), or (n, 6) for all worlds: [torque; force] on each body at its centre of
             mass, in the world [N m; N], added to the scene's pushes.
+        commands: (W, u), or (u,) for all worlds: added to the targets of the motors and to the
+            scene's commands.
         """
         bodies = self.position.shape[1]
         self._native.step(
-            None if controls is None else doubles(controls, "controls", None, bodies, 6)
+            None if controls is None else doubles(controls, "controls", None, bodies, 6),
+            command_rows(commands, (None,), self._motor_names),
         )
 
     def reset(self, mask: Optional[ArrayLike] = None, **arrays: ArrayLike) -> None:

@@ -62,7 +62,7 @@ def _kept(value: Any) -> Any:
 
 
 class Model:
-    """A scene under construction: bodies, joints, pairs and pushes by keyword.
+    """A scene under construction: bodies, joints, pairs, pushes and commands by keyword.
 
         model = abut.Model("ramp", time_step=0.002)
         model.add_body("floor", abut.half_space(), friction=0.6)
@@ -93,6 +93,7 @@ class Model:
             "pair": [],
             "joint": [],
             "push": [],
+            "command": [],
         }
 
     def __copy__(self) -> Model:
@@ -159,6 +160,19 @@ class Model:
         """
         begin = {"from": keys.pop("from_")} if "from_" in keys else {}
         return self._add("push", {"body": body, "until": until, **begin, **keys})
+
+    def add_command(
+        self, joint: str, times: Sequence[float], values: Sequence[float], **keys: Any
+    ) -> Model:
+        """Tells the motor of a joint over time what to add to its target.
+
+        times: (k,), increasing [s]. values: (k,), in the unit of the target. keys: those of
+            [[command]]: interpolation, "held" or "linear".
+        Returns the model.
+        """
+        return self._add(
+            "command", {"joint": joint, "times": list(times), "values": list(values), **keys}
+        )
 
     def _document(self) -> Document:
         document = Document()

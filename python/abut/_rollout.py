@@ -48,6 +48,10 @@ class StateArrays:
     """(..., n, 3), of the centres of mass [m/s]."""
     angular_velocity: Doubles
     """(..., n, 3) [rad/s]."""
+    joint_coordinate: Optional[Doubles] = None
+    """(..., m), of the hinges, turns counted [rad], and sliders [m]."""
+    joint_rate: Optional[Doubles] = None
+    """(..., m) [rad/s or m/s]."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +84,15 @@ class Gradient:
         derivatives."""
         self.controls: Doubles = np.asarray(native.controls)
         """(W, T, n, 6): dL/d[torque; force] of each step [1/(N m); 1/N]."""
+        self.commands: Doubles = np.asarray(native.commands)
+        """(W, T, u): dL/d(command of each motor) of each step, per its unit."""
         self.gains: Doubles = np.asarray(native.gains)
         """(W, 6): dL/d(gain of the feedback); (W, 0) without one."""
-        self.initial = StateArrays(*(np.asarray(getattr(native, name)) for name in STATE_WIDTHS))
-        """(W, n, 3 or 4): dL/d(initial state); of quaternions along the unit sphere."""
+        self.initial = StateArrays(
+            *(np.asarray(getattr(native, name)) for name in (*STATE_WIDTHS, *JOINT_ARRAYS))
+        )
+        """(W, n, 3 or 4) and (W, m): dL/d(initial state); of quaternions along the unit sphere, of
+        joints with all that moves beyond them, NaN where they cannot move by themselves."""
         self.health: list[Health] = [Health(**native.health(world)) for world in range(worlds)]
         """One for each world."""
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _abut
 from ._arguments import Immutable, byte_count, flag, instance, integer, path_text, refuse
-from ._arrays import Doubles, doubles, state_rows
+from ._arrays import Doubles, command_rows, doubles, state_rows
 from ._environment import Environment
 from ._rollout import Run, SimulationError, StateArrays
 
@@ -130,6 +130,8 @@ class Simulator(Immutable):
         """In the order of the arrays' axis of bodies."""
         self.joint_names: list[str] = native.joint_names
         """The hinges and sliders, in the order of the arrays' axis of joints."""
+        self.motor_names: list[str] = native.motor_names
+        """The joints with a motor, in the order of the arrays' axis of commands."""
         self.parameters: list[Parameter] = [Parameter(*entry) for entry in native.parameters()]
         """In the order of the columns of `values`."""
 
@@ -152,6 +154,7 @@ class Simulator(Immutable):
         *,
         values: Optional[ArrayLike] = None,
         controls: Optional[ArrayLike] = None,
+        commands: Optional[ArrayLike] = None,
         initial: Optional[Initial] = None,
         feedback: Optional[PositionFeedback] = None,
         gains: Optional[ArrayLike] = None,
@@ -164,12 +167,14 @@ class Simulator(Immutable):
         """Simulates W worlds for T steps each, on several threads, without the interpreter's lock.
 
         W is the largest number of worlds that an input has; an input of one world is shared by all
-        of them, and so are controls of one step by all steps.
+        of them, and so are controls and commands of one step by all steps.
 
         steps: T >= 1.
         values: (W, P), of the simulator's parameters; left out, those of the scene.
         controls: (W, T, n, 6) [torque; force] on each body at its centre of mass, in the world [N
             m; N], added to the scene's pushes.
+        commands: (W, T, u), added to the targets of the u motors and to the scene's commands
+            [rad/s or m/s, rad or m, N m or N].
         initial: arrays (W, n, 3 or 4) of bodies and (W, m) of joints of a state. Joints move what
             is beyond them from where the other arrays, or the scene, put it. The rollout starts at
             the scene's initial time, also from a State of a later time.
@@ -191,11 +196,12 @@ class Simulator(Immutable):
         of_controls = (
             None if controls is None else doubles(controls, "controls", None, None, bodies, 6)
         )
+        of_commands = command_rows(commands, (None, None), self.motor_names)
         of_initial = state_rows(initial, bodies, len(self.joint_names))
         of_feedback, of_gains = self._feedback(feedback, gains)
         rows = [
             len(array)
-            for array in (of_values, of_controls, of_gains, *of_initial)
+            for array in (of_values, of_controls, of_commands, of_gains, *of_initial)
             if array is not None
         ]
         count = max(rows, default=1) if worlds is None else integer("worlds", worlds)
@@ -207,6 +213,7 @@ class Simulator(Immutable):
             integer("steps", steps),
             of_values,
             of_controls,
+            of_commands,
             of_initial,
             integer("threads", threads),
             flag("record", record),
@@ -242,7 +249,12 @@ class Simulator(Immutable):
         rows = state_rows(arrays, len(self.body_names), len(self.joint_names))
         return State(self._native.state(rows))
 
-    def step(self, state: Optional[State] = None, controls: Optional[ArrayLike] = None) -> State:
+    def step(
+        self,
+        state: Optional[State] = None,
+        controls: Optional[ArrayLike] = None,
+        commands: Optional[ArrayLike] = None,
+    ) -> State:
         """The state one time step later.
 
         A function of its arguments alone, by the scene's own parameters.
@@ -250,6 +262,7 @@ class Simulator(Immutable):
         state: left out, the initial one.
         controls: (n, 6) [torque; force] on each body at its centre of mass, in the world [N m; N],
             added to the scene's pushes.
+        commands: (u,), added to the targets of the motors and to the scene's commands.
         Raises SimulationError for a step that fails.
         """
         before = (
@@ -260,7 +273,7 @@ class Simulator(Immutable):
         wrenches = (
             None if controls is None else doubles(controls, "controls", len(self.body_names), 6)
         )
-        after = self._native.step(before, wrenches)
+        after = self._native.step(before, wrenches, command_rows(commands, (), self.motor_names))
         if after.status != "ok":
             raise SimulationError(after.failure, status=after.status)
         return State(after)

@@ -20,7 +20,7 @@ import numpy as np
 from ._arrays import STATE_WIDTHS
 from ._scene import Simulator
 
-_AXES = {"values": 2, "controls": 4, **dict.fromkeys(STATE_WIDTHS, 3)}
+_AXES = {"values": 2, "controls": 4, "commands": 3, **dict.fromkeys(STATE_WIDTHS, 3)}
 
 
 def _simulate(
@@ -31,6 +31,7 @@ def _simulate(
         steps,
         values=inputs.get("values"),
         controls=inputs.get("controls"),
+        commands=inputs.get("commands"),
         initial=initial or None,
         threads=threads,
         record=record,
@@ -44,6 +45,7 @@ def rollout(
     *,
     values: Optional[Any] = None,
     controls: Optional[Any] = None,
+    commands: Optional[Any] = None,
     initial: Optional[Mapping[str, Any]] = None,
     threads: int = 0,
 ) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def rollout(
         raise ValueError(
             'abut.jax needs double precision: jax.config.update("jax_enable_x64", True)'
         )
-    given = {"values": values, "controls": controls, **(initial or {})}
+    given = {"values": values, "controls": controls, "commands": commands, **(initial or {})}
     unknown = set(given) - set(_AXES)
     if unknown:
         raise ValueError(

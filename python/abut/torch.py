@@ -63,6 +63,7 @@ class _Rollout(torch.autograd.Function):
         keep: list[Run],
         values: Optional[torch.Tensor],
         controls: Optional[torch.Tensor],
+        commands: Optional[torch.Tensor],
         *initial: Optional[torch.Tensor],
     ) -> tuple[torch.Tensor, ...]:
         given: dict[str, Any] = {
@@ -71,13 +72,18 @@ class _Rollout(torch.autograd.Function):
             if tensor is not None
         }
         run = simulator.rollout(
-            values=_numbers(values), controls=_numbers(controls), initial=given or None, **options
+            values=_numbers(values),
+            controls=_numbers(controls),
+            commands=_numbers(commands),
+            initial=given or None,
+            **options,
         )
         keep.append(run)
         ctx.run = run
         ctx.threads = options["threads"]
         ctx.shapes = [
-            None if tensor is None else tensor.shape for tensor in (values, controls, *initial)
+            None if tensor is None else tensor.shape
+            for tensor in (values, controls, commands, *initial)
         ]
         ctx.set_materialize_grads(False)
         return tuple(_shared(getattr(run, name)) for name in STATE_WIDTHS)
@@ -90,6 +96,7 @@ class _Rollout(torch.autograd.Function):
         parts = [
             gradient.values,
             gradient.controls,
+            gradient.commands,
             *(getattr(gradient.initial, name) for name in STATE_WIDTHS),
         ]
         found = (
@@ -117,13 +124,14 @@ def rollout(
     *,
     values: Optional[torch.Tensor] = None,
     controls: Optional[torch.Tensor] = None,
+    commands: Optional[torch.Tensor] = None,
     initial: Optional[dict[str, torch.Tensor]] = None,
     worlds: Optional[int] = None,
     threads: int = 0,
     on_failure: Literal["raise", "nan"] = "raise",
 ) -> TorchRun:
-    """Simulator.rollout() of tensors, differentiable once by values, controls and the initial
-    state.
+    """Simulator.rollout() of tensors, differentiable once by values, controls, commands and the
+    initial state.
 
     Arguments, shapes, units and errors are those of Simulator.rollout(). The backward pass is one
     adjoint per world, on `threads` threads, without the interpreter's lock. The gradient of a world
@@ -138,6 +146,12 @@ def rollout(
     options = {"steps": steps, "worlds": worlds, "threads": threads, "on_failure": on_failure}
     keep: list[Run] = []
     position, orientation, linear, angular = _Rollout.apply(
-        simulator, options, keep, _rows(values, 2), _rows(controls, 4), *tensors
+        simulator,
+        options,
+        keep,
+        _rows(values, 2),
+        _rows(controls, 4),
+        _rows(commands, 3),
+        *tensors,
     )
     return TorchRun(position, orientation, linear, angular, keep[0])

@@ -173,6 +173,38 @@ TEST_CASE(
   check_derivatives(c.experiment, x, {k_forward, k_adjoint});
 }
 
+TEST_CASE("MotionFit: derivatives by commands of motors, and by joints at the start, are those of differences",
+          "[apps][derivative]") {
+  IdentificationCase c({"body.ball.mass"}, 1);
+  Scene& scene = c.experiment.scene;
+  Joint slide;
+  slide.name = "slide";
+  slide.kind = JointKind::slider;
+  slide.body_B = 2;
+  slide.X_AJ = scene.initial.X_WB[2];
+  slide.motor.kind = MotorKind::force;
+  scene.model.joints.push_back(slide);
+  scene.commands.push_back({0, true, {0.0, 0.05}, {0.0, 1.0}});
+  c.add("joint.slide.coordinate");
+  c.add("joint.slide.rate");
+  Unknown force;
+  force.kind = Unknown::Kind::control;
+  force.name = "command.slide";
+  force.motor = 0;
+  force.until = 0.06;
+  force.pieces = 3;
+  c.experiment.unknowns.push_back(force);
+  c.measure();
+  const MotionFit fit(c.experiment);
+  CHECK(fit.unknowns().size() == 3 + 3);
+  CHECK(fit.unknowns().name(5) == "command.slide.2");
+  CHECK(fit.method() == k_forward);
+  Eigen::VectorXd tangent(6);
+  tangent << 0.01, 0.002, -0.1, 0.5, -1.0, 0.7;
+  check_derivatives(c.experiment, fit.unknowns().plus(fit.unknowns().initial(), tangent),
+                    {k_forward, k_adjoint});
+}
+
 TEST_CASE("MotionFit: derivatives where steps know some unknowns backwards only are those of differences",
           "[apps][derivative]") {
   const std::string what = GENERATE("the place of a fixed body", "a joint", "split push-out");

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 TEST_CASE("pushes_of: one for each run of steps that feel the same", "[apps][value]") {
   const Vec6<double> none = Vec6<double>::Zero(), x = Vec6<double>::Unit(3), z = Vec6<double>::Unit(5);
-  const Controls controls{{none, x}, {none, x}, {none, none}, {z, x}, {z, z}};
+  const Controls controls{{{none, x}}, {{none, x}}, {{none, none}}, {{z, x}}, {{z, z}}};
   const std::vector<Push> pushes = pushes_of(controls, 1.0, 0.5);
   REQUIRE(pushes.size() == 4);
   CHECK(pushes[0].body == 0);
@@ -32,8 +32,55 @@ TEST_CASE("pushes_of: one for each run of steps that feel the same", "[apps][val
   scene.config.step.h = 0.5;
   scene.initial.time = 1.0;
   scene.pushes = pushes;
-  CHECK(controls_of(scene, 5) == controls);
+  const Controls again = controls_of(scene, 5);
+  REQUIRE(again.size() == controls.size());
+  for (std::size_t k = 0; k < again.size(); ++k) CHECK(again[k].wrenches == controls[k].wrenches);
   CHECK(pushes_of({}, 0.0, 0.1).empty());
+  CHECK(pushes_of({{{}, {1.0}}}, 0.0, 0.1).empty());
+}
+
+TEST_CASE("commands_of: one table for each motor with commands, with a time at each change",
+          "[apps][value]") {
+  Scene scene;
+  scene.model.joints.resize(5);
+  for (const std::size_t j : {0, 2, 3}) scene.model.joints[j].motor.kind = MotorKind::velocity;
+  scene.config.step.h = 0.1;
+  scene.initial.time = 7.3;
+  const Controls controls{
+      {{}, {0, 0, 1}}, {{}, {0, 0, 1}}, {{}, {2, 0, 1}}, {{}, {0, 0, 1}}, {{}, {0, 0, 1}}};
+  scene.commands = commands_of(controls, scene.model, 7.3, 0.1);
+  REQUIRE(scene.commands.size() == 2);
+  CHECK(scene.commands[0].joint == 0);
+  CHECK(scene.commands[0].times == std::vector<double>{7.3, 7.3 + 2 * 0.1, 7.3 + 3 * 0.1});
+  CHECK(scene.commands[0].values == std::vector<double>{0, 2, 0});
+  CHECK_FALSE(scene.commands[0].is_linear);
+  CHECK(scene.commands[1].joint == 3);
+  CHECK(scene.commands[1].times == std::vector<double>{7.3});
+  CHECK(scene.commands[1].values == std::vector<double>{1});
+  // Read as a scene, they are the controls again.
+  const Controls again = controls_of(scene, 5);
+  REQUIRE(again.size() == controls.size());
+  for (std::size_t k = 0; k < again.size(); ++k) CHECK(again[k].commands == controls[k].commands);
+  CHECK(commands_of({}, scene.model, 0.0, 0.1).empty());
+  CHECK(commands_of({{{Vec6<double>::Unit(3)}, {}}}, scene.model, 0.0, 0.1).empty());
+  CHECK(commands_of({{{}, {0, 0, 0}}}, scene.model, 0.0, 0.1).empty());
+}
+
+TEST_CASE("commands_of: a linear command is replayed step by step", "[apps][property]") {
+  Scene scene;
+  scene.model.joints.resize(1);
+  scene.model.joints[0].motor.kind = MotorKind::force;
+  scene.config.step.h = 1.0 / 3.0;
+  scene.initial.time = -2.1;
+  scene.commands = {{0, true, {-1.0, 20.0, 21.0}, {0.5, -3.0, 8.0}}};
+  const Controls controls = controls_of(scene, 90);
+  Scene replayed = scene;
+  replayed.commands = commands_of(controls, scene.model, scene.initial.time, scene.config.step.h);
+  REQUIRE(replayed.commands.size() == 1);
+  CHECK(replayed.commands[0].times.size() > 60);
+  CHECK(replayed.commands[0].times.size() < 80);
+  const Controls again = controls_of(replayed, 90);
+  for (std::size_t k = 0; k < again.size(); ++k) CHECK(again[k].commands == controls[k].commands);
 }
 
 TEST_CASE("read_scene: pushes are read, and mistakes in them named", "[apps][value]") {
@@ -44,8 +91,8 @@ TEST_CASE("read_scene: pushes are read, and mistakes in them named", "[apps][val
   CHECK(scene.pushes[0].body == 2);
   CHECK(scene.pushes[0].wrench.tail<3>() == Vec3<double>(1, 2, 3));
   const std::vector<Control> controls = controls_of(scene, 8);  // of 2 ms
-  CHECK(controls[4][2] == scene.pushes[0].wrench);
-  CHECK(controls[5][2].isZero(0.0));
+  CHECK(controls[4].wrenches[2] == scene.pushes[0].wrench);
+  CHECK(controls[5].wrenches[2].isZero(0.0));
   CHECK(controls_of(read_scene(folder.write("none.toml", k_scene)), 8).empty());
   const auto complaint = [&](const std::string& text) {
     try {

@@ -272,6 +272,43 @@ TEST_CASE("abut run: a failure leaves a scene behind that fails in the same way 
   CHECK_THAT(again.err, Contains("step 1 " + result.err.substr(time, result.err.find(')', time) - time)));
 }
 
+TEST_CASE("abut run: the scene of a failure keeps the commands that lead to it", "[apps][value]") {
+  const TemporaryFolder folder;
+  folder.write("arm.csv", "time,shoulder\n0,1\n0.02,50\n");
+  const std::string scene = folder.write("scene.toml", R"(
+[simulation]
+time_step = 0.002
+steps = 40
+gravity = [0, 0, 0]
+speed_limit = 3
+[[body]]
+name = "arm"
+density = 500
+position = [1, 0, 0]
+primitive = [{kind = "sphere", radius = 0.1}]
+[[joint]]
+name = "shoulder"
+kind = "hinge"
+body_B = "arm"
+position = [0, 0, 0]
+axis = [0, 0, 1]
+motor = {kind = "velocity"}
+[[command]]
+file = "arm.csv"
+)");
+  const std::string dump = folder.path() / "other/dump.toml", next = folder.path() / "next.toml";
+  const ProgramResult result = run_program({"run", scene, "--quiet", "--json", "--dump", dump});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK(parse_json(result.out)["status"] == "too_fast");
+  CHECK(parse_json(result.out)["steps"] == 10);
+  const ProgramResult again = run_program({"run", dump, "--quiet", "--json", "--dump", next});
+  CAPTURE(again.out, again.err);
+  CHECK(again.exit_code == 1);
+  CHECK(parse_json(again.out)["status"] == "too_fast");
+  CHECK(parse_json(again.out)["steps"] == 0);
+}
+
 TEST_CASE("abut run: the scene of a failure never replaces the scene itself", "[apps][value]") {
   const TemporaryFolder folder;
   const std::string text = scene_with("max_iterations = 1"), scene = folder.write("scene.toml", text);

@@ -227,13 +227,13 @@ std::vector<Group> groups_of(const Inputs& inputs, const StepConfig& config, con
       for (std::size_t b = 0; b < bodies; ++b) {
         direction[k].push_back(
             stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
-        slope += gradient.controls[k][b].dot(direction[k][b]);
+        slope += gradient.controls[k].wrenches[b].dot(direction[k][b]);
       }
     }
     groups.push_back({"control", slope, [=](Inputs& in, double step) {
                         for (std::size_t k = 0; k < steps; ++k) {
                           for (std::size_t b = 0; b < bodies; ++b)
-                            in.controls[k][b] += step * direction[k][b];
+                            in.controls[k].wrenches[b] += step * direction[k][b];
                         }
                       }});
   }
@@ -404,7 +404,8 @@ Distribution compare_scenes(int scenes, int steps, std::size_t groups_per_scene,
     for (int k = 0; k < steps; ++k) {
       Control control;
       for (int b = 0; b < bodies; ++b) {
-        control.push_back(stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
+        control.wrenches.push_back(
+            stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
       }
       inputs.controls.push_back(std::move(control));
     }

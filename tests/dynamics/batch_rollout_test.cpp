@@ -30,9 +30,9 @@ BatchTask task_of(int index) {
   TestScene scene = test::random_contact_scene(random, {1, 3});
   BatchTask task;
   const std::size_t bodies = scene.model.bodies.size();
-  task.controls.assign(k_steps, Control(bodies, Vec6<double>::Zero()));
-  for (Control& control : task.controls) control[1][3] = 0.1 * index;
-  if (index == k_failing) task.controls[k_failing_step][1][4] = std::nan("");
+  task.controls.assign(k_steps, test::zero_wrenches(bodies));
+  for (Control& control : task.controls) control.wrenches[1][3] = 0.1 * index;
+  if (index == k_failing) task.controls[k_failing_step].wrenches[1][4] = std::nan("");
   task.simulator = std::make_shared<const Simulator>(scene.model, StepConfig());
   task.initial = scene.state;
   task.steps = k_steps;

@@ -79,8 +79,8 @@ TEST_CASE("closed_loop_rollout: is the rollout under the wrenches that the polic
       simulator.closed_loop_rollout(scene.state, k_loop_steps, policy, k_policy_parameters);
   REQUIRE(closed.ok());
   REQUIRE(closed.controls.size() == k_loop_steps);
-  CHECK(closed.controls[3][1].norm() > 0.0);
-  CHECK(closed.controls[3] != closed.controls[4]);
+  CHECK(closed.controls[3].wrenches[1].norm() > 0.0);
+  CHECK(closed.controls[3].wrenches != closed.controls[4].wrenches);
   const Trajectory open = simulator.rollout(scene.state, k_loop_steps, closed.controls);
   for (std::size_t k = 0; k < open.states.size(); ++k)
     CHECK(state_hash(open.states[k]) == state_hash(closed.states[k]));
@@ -157,16 +157,16 @@ TEST_CASE("make_policy: its VJP agrees with one by hand, for more parameters tha
   });
   State state = state_at_rest(bodies);
   state.V_WB[0][4] = 1.7;
-  Control bar(3, Vec6<double>::Zero());
-  bar[2] = test::random_vector<6>(random);
+  Control bar = test::zero_wrenches(3);
+  bar.wrenches[2] = test::random_vector<6>(random);
   StateTangent state_bar(bodies);
   std::vector<double> parameter_bar(k_count, 0.5);  // added to
   policy.vjp(0, state, p, bar, state_bar, parameter_bar);
   double by_velocity = 0.0;
   for (std::size_t i = 0; i < k_count; ++i) {
     CHECK(parameter_bar[i] ==
-          Approx(0.5 + 2.0 * p[i] * 1.7 * bar[2][static_cast<int>(i % 6)]).epsilon(1e-14));
-    by_velocity += p[i] * p[i] * bar[2][static_cast<int>(i % 6)];
+          Approx(0.5 + 2.0 * p[i] * 1.7 * bar.wrenches[2][static_cast<int>(i % 6)]).epsilon(1e-14));
+    by_velocity += p[i] * p[i] * bar.wrenches[2][static_cast<int>(i % 6)];
   }
   CHECK(state_bar.twist[0][4] == Approx(by_velocity).epsilon(1e-13));
   CHECK(state_bar.pose[0].isZero(0.0));
@@ -175,14 +175,14 @@ TEST_CASE("make_policy: its VJP agrees with one by hand, for more parameters tha
 TEST_CASE("closed_loop_adjoint: a policy by hand, with its own VJP", "[dynamics][derivative]") {
   Policy by_hand;
   by_hand.control = [](int, const State& x, std::span<const double> p, Control& u) {
-    u[1][3] = -p[0] * x.X_WB[1].p.x() - p[1] * x.V_WB[1][3];
+    u.wrenches[1][3] = -p[0] * x.X_WB[1].p.x() - p[1] * x.V_WB[1][3];
   };
   by_hand.vjp = [](int, const State& x, std::span<const double> p, const Control& u_bar, StateTangent& x_bar,
                    std::span<double> p_bar) {
-    x_bar.pose[1][3] -= p[0] * u_bar[1][3];
-    x_bar.twist[1][3] -= p[1] * u_bar[1][3];
-    p_bar[0] -= x.X_WB[1].p.x() * u_bar[1][3];
-    p_bar[1] -= x.V_WB[1][3] * u_bar[1][3];
+    x_bar.pose[1][3] -= p[0] * u_bar.wrenches[1][3];
+    x_bar.twist[1][3] -= p[1] * u_bar.wrenches[1][3];
+    p_bar[0] -= x.X_WB[1].p.x() * u_bar.wrenches[1][3];
+    p_bar[1] -= x.V_WB[1][3] * u_bar.wrenches[1][3];
   };
   const Policy by_numbers = make_policy([](int, const auto& x, const auto& p, auto& u) {
     u.force(1).x() = -p[0] * x.position(1).x() - p[1] * x.velocity(1).x();

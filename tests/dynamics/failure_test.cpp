@@ -283,8 +283,8 @@ TEST_CASE("not_converged, non_finite: without a contact, a body of the joint is 
 
 TEST_CASE("non_finite: names the step and the body", "[dynamics][value]") {
   const TestScene scene = ball_and_tower();
-  Controls controls(10, Control(5, Vec6<double>::Zero()));
-  controls[7][1][3] = k_nan;
+  Controls controls(10, test::zero_wrenches(5));
+  controls[7].wrenches[1][3] = k_nan;
   const Stepper stepper(scene.model, {});
   const StepReport report = rollout(stepper, scene.state, 10, controls).failure;
   CHECK(report.status == StepStatus::non_finite);
@@ -311,8 +311,8 @@ TEST_CASE("StepReport: names the law", "[dynamics][value]") {
 
 TEST_CASE("simulate: keeps the last state that was good", "[dynamics][value]") {
   const TestScene scene = ball_and_tower();
-  Controls controls(10, Control(5, Vec6<double>::Zero()));
-  controls[7][1][3] = k_nan;
+  Controls controls(10, test::zero_wrenches(5));
+  controls[7].wrenches[1][3] = k_nan;
   const Stepper stepper(scene.model, {});
   State end;
   REQUIRE(simulate(stepper, scene.state, 10, controls, end).status == StepStatus::non_finite);
@@ -336,8 +336,8 @@ TEST_CASE("StepScratch: changes no bit of a result, whatever failure or model it
   hopeless.max_iterations = 1;
   hopeless.tolerance = 1e-15;
   hopeless.speed_limit = 10.0;
-  Controls broken(60, Control(5, Vec6<double>::Zero()));
-  broken[40][3][4] = k_nan;
+  Controls broken(60, test::zero_wrenches(5));
+  broken[40].wrenches[3][4] = k_nan;
   const Stepper failing(tower.model, hopeless);
   StepScratch scratch;
   State end;

@@ -27,7 +27,8 @@ bool is_finite(const Gradient& gradient) {
     }
   }
   for (const auto& step : gradient.controls) {
-    for (const Vec6<double>& wrench : step) finite = finite && wrench.allFinite();
+    for (const Vec6<double>& wrench : step.wrenches) finite = finite && wrench.allFinite();
+    for (const double command : step.commands) finite = finite && std::isfinite(command);
   }
   return finite;
 }

@@ -223,7 +223,7 @@ TEST_CASE("free_motion: force and gravity give the semi-implicit parabola", "[dy
   Flight flight(2.5, diagonal(1.0, 2.0, 2.5));
   flight.model.gravity = {0.3, 0.0, -9.81};
   flight.model.bodies[0].external_wrench = stack<double>(Vec3<double>::Zero(), {1.0, 2.0, 3.0});
-  flight.control = {stack<double>(Vec3<double>::Zero(), {-4.0, 0.5, 20.0})};
+  flight.control.wrenches = {stack<double>(Vec3<double>::Zero(), {-4.0, 0.5, 20.0})};
   const Vec3<double> v(1.0, 2.0, 3.0), p(0.1, 0.2, 0.3);
   const Vec3<double> a = flight.model.gravity + Vec3<double>(-3.0, 2.5, 23.0) / 2.5;
   flight.state.V_WB[0].tail<3>() = v;
@@ -240,7 +240,7 @@ TEST_CASE("free_motion: a torque about a principal axis turns by exactly half al
           "[dynamics][value]") {
   Flight flight(1.0, diagonal(0.5, 0.8, 1.1));
   const double tau = 0.02;
-  flight.control = {stack<double>({0.0, tau, 0.0}, Vec3<double>::Zero())};
+  flight.control.wrenches = {stack<double>({0.0, tau, 0.0}, Vec3<double>::Zero())};
   const int n = 900;
   flight.steps(n);
   const double t = n * flight.h, alpha = tau / 0.8;
@@ -282,7 +282,7 @@ TEST_CASE("free_motion: w_m solves the midpoint equation", "[dynamics][value]") 
     flight.state.V_WB[0].head<3>() =
         std::pow(10.0, random.uniform(-3.0, 2.0)) * random.unit_vector();  // h |w| to 1
     const Vec3<double> tau = std::pow(10.0, random.uniform(-3.0, 0.0)) * random.unit_vector();
-    flight.control = {stack<double>(tau, Vec3<double>::Zero())};
+    flight.control.wrenches = {stack<double>(tau, Vec3<double>::Zero())};
     const Vec3<double> right = flight.angular_momentum() + 0.5 * flight.h * tau;
     flight.mass.update(flight.model, flight.state);
     free_motion(flight.model, flight.mass, flight.state, flight.control, flight.h, flight.free);
@@ -339,7 +339,7 @@ struct FlightCase {
     body.linear_damping = random.uniform(0.0, 2.0);
     body.angular_damping = random.uniform(0.0, 2.0);
     body.external_wrench = test::random_vector<6>(random, 0.5);
-    flight.control = {test::random_vector<6>(random, 0.5)};
+    flight.control.wrenches = {test::random_vector<6>(random, 0.5)};
     flight.state.X_WB[0] = test::random_pose(random);
     flight.state.V_WB[0] = stack<double>(random.uniform(0.0, 0.5) / flight.h * random.unit_vector(),
                                          test::random_vector(random, 3.0));
@@ -390,7 +390,7 @@ TEST_CASE("free_motion: VJP of v_free agrees with differences in every input", "
          [&](Flight& f, double t) { f.state.X_WB[0] = retract<double>(f.state.X_WB[0], t * d); }},
         {"twist", state_bar.twist[0].dot((1.0 + w) * d),
          [&](Flight& f, double t) { f.state.V_WB[0] += (1.0 + w) * t * d; }},
-        {"wrench", wrench_bar[0].dot(d), [&](Flight& f, double t) { f.control[0] += t * d; }},
+        {"wrench", wrench_bar[0].dot(d), [&](Flight& f, double t) { f.control.wrenches[0] += t * d; }},
         {"gravity", gravity_bar.dot(d.head<3>()),
          [&](Flight& f, double t) { f.model.gravity += t * d.head<3>(); }},
         {"mass", parameter_bar[0].mass, [&](Flight& f, double t) { f.model.bodies[0].mass += t; }},
@@ -468,7 +468,7 @@ TEST_CASE("advance: VJP agrees with differences in every input, v_end independen
          }},
         {"v_end", end_bar.velocity.dot((1.0 + w) * d),
          [&](Flight&, double t) { v_end_moved = v_end + (1.0 + w) * t * d; }},
-        {"wrench", wrench_bar[0].dot(d), [&](Flight& f, double t) { f.control[0] += t * d; }},
+        {"wrench", wrench_bar[0].dot(d), [&](Flight& f, double t) { f.control.wrenches[0] += t * d; }},
         {"inertia", parameter_bar[0].inertia_B.cwiseProduct(dI).sum(),
          [&](Flight& f, double t) { f.model.bodies[0].inertia += t * dI; }},
         {"angular damping", parameter_bar[0].angular_damping,

@@ -249,7 +249,7 @@ TEST_CASE("check_gradient: a gradient that is wrong by 1e-4 is caught, in all gr
     for (auto& pose : g.initial.pose) pose *= k_factor;
     for (auto& twist : g.initial.twist) twist *= k_factor;
     for (auto& control : g.controls) {
-      for (auto& wrench : control) wrench *= k_factor;
+      for (auto& wrench : control.wrenches) wrench *= k_factor;
     }
     g.model.gravity *= k_factor;
     for (auto& body : g.model.bodies) {

@@ -125,7 +125,8 @@ TEST_CASE("adjoint: contacts at the limit of friction are counted as kinks, of e
   const auto gradient_at = [&](double share_of_limit) {
     const double force = share_of_limit * k_friction * 9.81, torque = -k_half * force;
     const Controls controls(
-        20, {Vec6<double>::Zero(), stack<double>(Vec3<double>(0, torque, 0), Vec3<double>(force, 0, 0))});
+        20,
+        {{Vec6<double>::Zero(), stack<double>(Vec3<double>(0, torque, 0), Vec3<double>(force, 0, 0))}, {}});
     const Trajectory trajectory = rollout(stepper, rest, 20, controls);
     REQUIRE(trajectory.ok());
     return adjoint(stepper, trajectory, [](int k, const State&, StateTangent& bar) {

@@ -197,6 +197,20 @@ TEST_CASE("parameters: of joints, each has those of its kind and of its motor", 
   CHECK(find_parameter(sliding, "joint.hinge 4.motor.target").unit == "m/s");
   CHECK(find_parameter(sliding, "joint.hinge 4.upper").unit == "m");
 
+  Scene forced = scene;
+  for (std::size_t j = 0; j < 2; ++j) forced.model.joints[j].motor = {MotorKind::force, 0.5};
+  forced.model.joints[1].kind = JointKind::slider;
+  CHECK(find_parameter(forced, "joint.hinge 3.motor.target").unit == "N m");
+  CHECK(find_parameter(forced, "joint.hinge 4.motor.target").unit == "N");
+  CHECK(find_parameter(forced, "joint.hinge 4.motor.limit").unit == "N");
+  for (const auto& [key, why] : {std::pair("stiffness", "only a position motor has a stiffness"),
+                                 std::pair("damping", "a force motor has no damping")}) {
+    const std::string name = std::string("joint.hinge 3.motor.") + key;
+    CAPTURE(name);
+    CHECK_THROWS_WITH(find_parameter(forced, name), Catch::Contains(name) && Catch::Contains(why));
+    for (const SceneParameter& parameter : differentiable_parameters(forced)) CHECK(parameter.name != name);
+  }
+
   Scene moved = scene;
   const double above = 0.07;  // the upper end of the travel is at 0.05
   CHECK_THROWS_WITH(set_parameters({find_parameter(scene, "joint.hinge 3.lower")}, {&above, 1}, moved),

@@ -20,8 +20,8 @@ test::TestScene box_and_ball_on_floor() {
 }
 
 std::vector<Control> controls_of_step(int worlds, int k) {
-  std::vector<Control> controls(at(worlds), Control(3, Vec6<double>::Zero()));
-  for (int w = 0; w < worlds; ++w) controls[at(w)][1][3] = 0.5 * w * std::cos(0.1 * k);
+  std::vector<Control> controls(at(worlds), test::zero_wrenches(3));
+  for (int w = 0; w < worlds; ++w) controls[at(w)].wrenches[1][3] = 0.5 * w * std::cos(0.1 * k);
   return controls;
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("RolloutEnv: a world that fails stays where it was until it is reset, 
   }
   const State before = env.states()[1];
   std::vector<Control> controls(3);
-  controls[1].assign(3, Vec6<double>::Constant(std::nan("")));
+  controls[1].wrenches.assign(3, Vec6<double>::Constant(std::nan("")));
   env.step(controls);
   undisturbed.step();
   CHECK(env.failed(1));
@@ -161,7 +161,7 @@ TEST_CASE("RolloutEnv: an observer sees every state once, of steps that ended we
   });
   CHECK(calls == std::vector<int>(k_worlds, 1));
   std::vector<Control> controls = controls_of_step(k_worlds, 0);
-  controls[2][1][3] = std::nan("");
+  controls[2].wrenches[1][3] = std::nan("");
   env.step(controls);
   env.reset(std::vector<int>{1});
   CHECK(calls == std::vector<int>{2, 3, 1, 2});
@@ -176,7 +176,7 @@ TEST_CASE("RolloutEnv: what makes no sense is refused", "[dynamics][value]") {
   CHECK_THROWS_AS(RolloutEnv(simulator, state_at_rest(2), 1), std::invalid_argument);
   RolloutEnv env(simulator, scene.state, 2);
   CHECK_THROWS_AS(env.step(std::vector<Control>(3)), std::invalid_argument);
-  CHECK_THROWS_AS(env.step({{Control(2, Vec6<double>::Zero()), Control()}}), std::invalid_argument);
+  CHECK_THROWS_AS(env.step({{test::zero_wrenches(2), Control()}}), std::invalid_argument);
   CHECK_THROWS_AS(env.reset(2, scene.state), std::invalid_argument);
   CHECK_THROWS_AS(env.reset(0, state_at_rest(1)), std::invalid_argument);
 }

@@ -25,7 +25,7 @@ RolloutDirection random_direction(Random& random, const Model& model, std::size_
   d.initial = test::random_tangent(random, model.body_count());
   d.gravity = test::random_vector(random, 3.0);
   for (std::size_t k = 0; k < steps; ++k) {
-    auto& wrenches = d.controls.emplace_back();
+    auto& wrenches = d.controls.emplace_back().wrenches;
     for (int b = 0; b < model.body_count(); ++b)
       wrenches.push_back(stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
   }
@@ -50,8 +50,8 @@ RolloutDirection random_direction(Random& random, const Model& model, std::size_
 double inner_product(const Gradient& gradient, const RolloutDirection& d) {
   double sum = test::inner_product(gradient.initial, d.initial) + gradient.model.gravity.dot(d.gravity);
   for (std::size_t k = 0; k < d.controls.size(); ++k) {
-    for (std::size_t b = 0; b < d.controls[k].size(); ++b)
-      sum += gradient.controls[k][b].dot(d.controls[k][b]);
+    for (std::size_t b = 0; b < d.controls[k].wrenches.size(); ++b)
+      sum += gradient.controls[k].wrenches[b].dot(d.controls[k].wrenches[b]);
   }
   for (std::size_t b = 0; b < d.bodies.size(); ++b) {
     const BodyGradient& g = gradient.model.bodies[b];
@@ -312,7 +312,7 @@ TEST_CASE("step_jvp, step_vjp: several at once are those one by one, to the last
     std::vector<StepDirection> steps;
     for (std::size_t i = 0; i < k_count; ++i) {
       const RolloutDirection& d = directions[i];
-      steps.push_back({&d.initial, d.controls[0], d.gravity, d.bodies, &ends[i]});
+      steps.push_back({&d.initial, d.controls[0].wrenches, d.gravity, d.bodies, &ends[i]});
     }
     stepper.step_jvp(state, {}, next, record, steps, scratch);
     for (std::size_t i = 0; i < k_count; ++i) {
@@ -342,9 +342,9 @@ TEST_CASE("rollout_jvp: agrees with central differences of the rollout", "[dynam
     test::TestScene moved = scene;
     moved.model.gravity += t * d.gravity;
     Controls controls;
-    for (const auto& wrenches : d.controls) {
+    for (const Control& change : d.controls) {
       Control& control = controls.emplace_back();
-      for (const Vec6<double>& wrench : wrenches) control.push_back(t * wrench);
+      for (const Vec6<double>& wrench : change.wrenches) control.wrenches.push_back(t * wrench);
     }
     for (std::size_t b = 0; b < d.bodies.size(); ++b) {
       Body& body = moved.model.bodies[b];

@@ -35,7 +35,8 @@ Controls random_controls(Random& random, int steps, int bodies) {
   for (int k = 0; k < steps; ++k) {
     Control control;
     for (int b = 0; b < bodies; ++b)
-      control.push_back(stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
+      control.wrenches.push_back(
+          stack<double>(test::random_vector(random, 0.01), test::random_vector(random, 0.3)));
     controls.push_back(std::move(control));
   }
   return controls;
@@ -217,8 +218,8 @@ TEST_CASE("rollout: the control of a step acts in that step alone", "[dynamics][
   scene.model.gravity.setZero();
   scene.add(test::sphere_of_mass(0.1, 2.0), test::pose_at({0, 0, 5}));
   const Stepper stepper(scene.model, {});
-  Controls controls(6, Control(2, Vec6<double>::Zero()));
-  controls[3][1] << 0, 0, 0, 10, 0, 0;
+  Controls controls(6, test::zero_wrenches(2));
+  controls[3].wrenches[1] << 0, 0, 0, 10, 0, 0;
   const Trajectory trajectory = rollout(stepper, scene.state, 6, controls);
   REQUIRE(trajectory.ok());
   for (std::size_t k = 0; k <= 6; ++k) {
@@ -230,7 +231,7 @@ TEST_CASE("rollout: the control of a step acts in that step alone", "[dynamics][
 TEST_CASE("rollout: rejects controls and states that do not fit", "[dynamics][value]") {
   const TestScene scene = test::stack_scene(1, 0.1, 1.0);
   const Stepper stepper(scene.model, {});
-  const Control right(2, Vec6<double>::Zero()), wrong(3, Vec6<double>::Zero());
+  const Control right = test::zero_wrenches(2), wrong = test::zero_wrenches(3);
   State end, missing = scene.state;
   missing.V_WB.pop_back();
   CHECK_THROWS_WITH(rollout(stepper, scene.state, 0), Catch::Contains("at least 1 step"));
@@ -307,8 +308,8 @@ TEST_CASE("rollout: a number that is not finite is a failure that names the body
     CHECK(trajectory.failure.body == 2);
   }
   SECTION("in a control") {
-    Controls controls(10, Control(4, Vec6<double>::Zero()));
-    controls[6][3][5] = nan;
+    Controls controls(10, test::zero_wrenches(4));
+    controls[6].wrenches[3][5] = nan;
     const Trajectory trajectory = rollout(stepper, scene.state, 10, controls);
     CHECK(trajectory.failed_step == 6);
     CHECK(trajectory.failure.status == StepStatus::non_finite);
@@ -432,8 +433,7 @@ TEST_CASE("adjoint: a loss of states on the way counts them all, the first inclu
   const Stepper stepper(scene.model, {});
   const int n = 10;
   const double h = stepper.config().h;
-  const Trajectory trajectory =
-      rollout(stepper, scene.state, n, Controls(n, Control(2, Vec6<double>::Zero())));
+  const Trajectory trajectory = rollout(stepper, scene.state, n, Controls(n, test::zero_wrenches(2)));
   std::vector<int> asked;
   const Gradient gradient = adjoint(stepper, trajectory, [&](int k, const State&, StateTangent& bar) {
     asked.push_back(k);
@@ -445,8 +445,8 @@ TEST_CASE("adjoint: a loss of states on the way counts them all, the first inclu
   // A force in step k moves x_j, j > k, by (j - k) h^2/m.
   for (int k = 0; k < n; ++k) {
     const double m = n - k;
-    CHECK(test::close(gradient.controls[static_cast<std::size_t>(k)][1][3], h * h / 2.0 * m * (m + 1.0) / 2.0,
-                      1e-12, 0));
+    CHECK(test::close(gradient.controls[static_cast<std::size_t>(k)].wrenches[1][3],
+                      h * h / 2.0 * m * (m + 1.0) / 2.0, 1e-12, 0));
   }
   CHECK(test::close(gradient.model.gravity.x(), 2.0 * gradient.model.bodies[1].external_wrench[3], 1e-12, 0));
 }
@@ -467,7 +467,7 @@ TEST_CASE("adjoint: of a constant wrench it is the sum of those of the steps' wr
   REQUIRE(gradient.health.adjoint_norm.size() == 31);
   for (std::size_t b = 1; b < scene.model.bodies.size(); ++b) {
     Vec6<double> sum = Vec6<double>::Zero();
-    for (const auto& control : gradient.controls) sum += control[b];
+    for (const auto& control : gradient.controls) sum += control.wrenches[b];
     CHECK(sum.norm() > 0.0);
     CHECK(test::close(sum, gradient.model.bodies[b].external_wrench, 1e-12, 1e-14));
   }
@@ -487,7 +487,7 @@ TEST_CASE("adjoint: without contact, gradients are those of the free fall", "[dy
   CHECK(test::close(gradient.initial.pose[1][5], 1.0, 1e-14, 0));
   CHECK(test::close(gradient.initial.twist[1][5], n * h, 1e-13, 0));
   CHECK(test::close(gradient.model.gravity.z(), 0.5 * h * h * n * (n + 1), 1e-13, 0));
-  CHECK(test::close(gradient.controls[10][1][5], h * h * (n - 10) / 2.0, 1e-13, 0));
+  CHECK(test::close(gradient.controls[10].wrenches[1][5], h * h * (n - 10) / 2.0, 1e-13, 0));
   CHECK(gradient.model.bodies[1].friction == 0.0);
   CHECK(gradient.model.bodies[1].mass == 0.0);  // all bodies fall alike
 }

@@ -138,8 +138,8 @@ TEST_CASE("Simulator: steps are those of a rollout to the last bit, in a scratch
           "[dynamics][determinism]") {
   const test::TestScene scene = box_and_ball();
   const Simulator simulator(scene.model, {});
-  Control control(3, Vec6<double>::Zero());
-  control[1][3] = 2.0;
+  Control control = test::zero_wrenches(3);
+  control.wrenches[1][3] = 2.0;
   const Trajectory trajectory = simulator.rollout(scene.state, 30, Controls(30, control));
   StepScratch scratch;
   State state = scene.state, next;
@@ -161,7 +161,7 @@ TEST_CASE("Simulator: a step of other bodies, or onto its own start, is refused;
   const Simulator simulator(scene.model, {});
   CHECK_THROWS_WITH(simulator.step(state_at_rest(2)),
                     Catch::Contains("2 poses") && Catch::Contains("3 bodies"));
-  CHECK_THROWS_AS(simulator.step(scene.state, Control(2, Vec6<double>::Zero())), std::invalid_argument);
+  CHECK_THROWS_AS(simulator.step(scene.state, test::zero_wrenches(2)), std::invalid_argument);
   StepScratch scratch;
   CHECK_THROWS_AS(simulator.step(scene.state, {}, scratch, scene.state), std::invalid_argument);
   scene.V_WB(1)[3] = std::nan("");

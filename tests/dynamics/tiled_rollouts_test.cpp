@@ -97,10 +97,10 @@ TEST_CASE("tiled_rollouts: gives the bits of single rollouts on 1, 2 and 5 threa
     for (int w = 0; w < k_worlds; ++w) {
       CAPTURE(threads, w);
       const Scene changed = scene.with(std::span(values).subspan(2 * at(w), 2));
-      Controls expected_controls(k_tiled_steps, Control(k_tiled_bodies));
+      Controls expected_controls(k_tiled_steps, test::zero_wrenches(k_tiled_bodies));
       for (std::size_t k = 0; k < at(k_tiled_steps); ++k) {
         for (std::size_t b = 0; b < k_tiled_bodies; ++b)
-          expected_controls[k][b] =
+          expected_controls[k].wrenches[b] =
               Eigen::Map<const Vec6<double>>(controls.data() + 6 * (k * k_tiled_bodies + b));
       }
       const Trajectory expected = Simulator(changed.model, changed.config.step)

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/lie.h"
 #include "tests/support/joint_scenes.h"
 
 namespace {
@@ -99,6 +100,50 @@ TEST_CASE("set_joint_coordinate: moves body A where B is held, and refuses loops
       CHECK_THROWS_AS(set_joint_coordinate(scene.model, 0, q, of_loop), std::invalid_argument);
       CHECK_THROWS_AS(set_joint_rate(scene.model, 0, q, of_loop), std::invalid_argument);
     }
+  }
+}
+
+TEST_CASE("joint_coordinate_direction and joint_rate_direction: are the derivatives of what sets them",
+          "[engine][joints][derivative]") {
+  for (const bool from_A : {false, true}) {
+    TestScene scene = chain();
+    if (from_A) {  // body A of the first joint is what moves
+      scene.add(test::box_of_mass({0.1, 0.1, 0.1}, 1.0), test::pose_at({-0.1, 0, 0}));
+      scene.body(4).fixed = true;
+      Joint& joint = scene.model.joints[0];
+      joint.body_A = 0;
+      joint.body_B = 4;
+      joint.X_AJ = scene.X_WB(0).inverse() * test::along_y({-0.1, 0, 0});
+      joint.X_BJ = scene.X_WB(4).inverse() * test::along_y({-0.1, 0, 0});
+    }
+    State state = scene.state;
+    const std::vector<double> q{0.5, -0.4, -2.0}, u{3.0, 0.7, -5.0};
+    set_joints(scene.model, q.data(), u.data(), state);
+    const auto check = [&](int joint, double value, auto set, const StateTangent& direction) {
+      constexpr double k_step = 1e-5;
+      State up = state, down = state;
+      set(scene.model, joint, value + k_step, up);
+      set(scene.model, joint, value - k_step, down);
+      for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
+        CAPTURE(from_A, joint, b);
+        const Pose<double>&X = up.X_WB[b], &Y = down.X_WB[b];
+        const Vec3<double> turn = log_quaternion<double>(X.q * Y.q.conjugate()) / (2.0 * k_step),
+                           way = (X.p - Y.p) / (2.0 * k_step);
+        CHECK(test::close(stack<double>(turn, way), direction.pose[b], 1e-8, 1e-8));
+        const Vec6<double> twist = (up.V_WB[b] - down.V_WB[b]) / (2.0 * k_step);
+        CHECK(test::close(twist, direction.twist[b], 1e-8, 1e-8));
+      }
+    };
+    for (int j = 0; j < 3; ++j) {
+      check(j, joint_coordinate(scene.model, j, state), set_joint_coordinate,
+            joint_coordinate_direction(scene.model, j, state));
+      check(j, joint_rate(scene.model.joints[at(j)], state), set_joint_rate,
+            joint_rate_direction(scene.model, j, state));
+    }
+    test::add_joint(scene, JointKind::ball, 2, 3, test::pose_at({0.2, 0, 0.5}));
+    CHECK(can_move(scene.model, 0));
+    CHECK_FALSE(can_move(scene.model, 2));
+    CHECK_THROWS_AS(joint_rate_direction(scene.model, 2, state), std::invalid_argument);
   }
 }
 

@@ -107,6 +107,40 @@ TEST_CASE("read_scene: joint frames are those of the assets, and a rod's length 
   CHECK(test::close(slider.X_AJ.rotation().col(2), Vec3<double>(-1, 0, 0), 0, 1e-14));
 }
 
+TEST_CASE("read_scene: a force motor has a target and a limit, and targets are 0 where none is given",
+          "[engine][value]") {
+  const File file;
+  const std::string turned = k_hinge + "axis = [0, 0, 1]\n";
+  const auto motor = [&](const std::string& keys) {
+    return file.read(turned + "motor = {" + keys + "}\n").model.joints.at(0).motor;
+  };
+  const Motor force = motor("kind = \"force\", target = -2, limit = 3");
+  CHECK(force.kind == MotorKind::force);
+  CHECK(force.target == -2);
+  CHECK(force.limit == 3);
+  CHECK(std::isinf(motor("kind = \"force\"").limit));
+  for (const std::string keys :
+       {"kind = \"force\"", "kind = \"velocity\"", "kind = \"position\", stiffness = 1"}) {
+    CAPTURE(keys);
+    CHECK(motor(keys).target == 0);
+  }
+}
+
+TEST_CASE("validate(Joint): of a force motor only target and limit count", "[engine][value]") {
+  const File file;
+  const Scene scene = file.read(k_hinge + "axis = [0, 0, 1]\nmotor = {kind = \"force\"}\n");
+  const auto refuses = [&](const Motor& motor, const std::string& why) {
+    Joint joint = scene.model.joints.at(0);
+    joint.motor = motor;
+    CHECK_THROWS_WITH(validate(joint, scene.model), Catch::Contains("joint 'j': motor " + why));
+  };
+  Joint joint = scene.model.joints.at(0);
+  joint.motor = {MotorKind::force, -1.0, -1.0, -1.0, 2.0};
+  CHECK_NOTHROW(validate(joint, scene.model));
+  refuses({MotorKind::force, k_infinity}, "target = inf, allowed: finite");
+  refuses({MotorKind::force, 1.0, 0.0, 0.0, 0.0}, "limit = 0, allowed: > 0");
+}
+
 TEST_CASE("read_scene: a fixed body's velocity and oscillation are those of its first state",
           "[engine][value]") {
   const File file;
@@ -179,7 +213,8 @@ TEST_CASE("read_scene: a wrong joint is refused with its line, name and cause", 
       {turned + "orientation = [1, 0, 0, 0]\n", {"scene.toml:20: joint[0].axis: only one of"}},
       {turned + "frame_A = {}\n", {"joint[0].axis: give the joint's place in the world, or in frames"}},
       {turned + "lower = 1\nupper = 1\n", {"lower = 1 is not below upper = 1"}},
-      {turned + "coordinate = inf\n", {"scene.toml:21: joint[0].coordinate = inf, allowed: any finite number"}},
+      {turned + "coordinate = inf\n",
+       {"scene.toml:21: joint[0].coordinate = inf, allowed: any finite number"}},
       {ball + "coordinate = 1\n", {"scene.toml:19: joint[0].coordinate: only a hinge or a slider has any"}},
       {ball + "rate = 1\n", {"scene.toml:19: joint[0].rate: only a hinge or a slider has any"}},
       {turned + "coordinate = 1\n[[joint]]\nname = \"k\"\nkind = \"ball\"\nbody_A = \"a\"\nbody_B = \"b\"\n",
@@ -196,9 +231,15 @@ TEST_CASE("read_scene: a wrong joint is refused with its line, name and cause", 
        {"scene.toml:19: joint[0].motor: only a hinge or a slider can have a motor"}},
       {ball + "upper = 1\n", {"unknown key 'upper' in joint[0]"}},
       {turned + "motor = {kind = \"torque\", target = 1}\n",
-       {"joint[0].motor.kind = \"torque\", allowed: velocity"}},
+       {"joint[0].motor.kind = \"torque\", allowed: velocity, position, force"}},
       {turned + "motor = {kind = \"position\", target = 1}\n", {"missing key 'stiffness' in joint[0].motor"}},
-      {turned + "motor = {kind = \"velocity\"}\n", {"missing key 'target' in joint[0].motor"}},
+      {turned + "motor = {kind = \"force\", target = inf}\n",
+       {"joint[0].motor.target = inf, allowed: any finite number"}},
+      {turned + "motor = {kind = \"force\", limit = 0}\n", {"joint[0].motor.limit = 0, allowed: > 0"}},
+      {turned + "motor = {kind = \"force\", stiffness = 2}\n",
+       {"unknown key 'stiffness' in joint[0].motor, allowed: kind, target, limit"}},
+      {turned + "motor = {kind = \"force\", damping = 2}\n",
+       {"unknown key 'damping' in joint[0].motor, allowed: kind, target, limit"}},
       {turned + "motor = {kind = \"velocity\", target = 1, limit = 0}\n",
        {"joint[0].motor.limit = 0, allowed: > 0"}},
       {turned + "motor = {kind = \"velocity\", target = 1, stiffness = 2}\n",

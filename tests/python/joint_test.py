@@ -82,7 +82,7 @@ def test_rollouts_and_environments_start_where_joints_say():
 
 
 @pytest.mark.parametrize(
-    "coordinate, message", [([[np.nan, 0]], "coordinate = nan, allowed: -1e9 to 1e9"), ([[0.0]], r"shape \(1, 1\)")]
+    "coordinate, message", [([[np.nan, 0]], r"coordinate = nan, allowed: \[-1000000000, 1000000000\]"), ([[0.0]], r"shape \(1, 1\)")]
 )
 def test_wrong_coordinates_are_refused(coordinate, message):
     with pytest.raises(ValueError, match=message):

@@ -104,6 +104,7 @@ inline double step_of_parameter(ParameterKind kind, double value) {
       return 1e-4;
     case ParameterKind::rotation_vector:
     case ParameterKind::primitive_rotation_vector:
+    case ParameterKind::joint_coordinate:
       return 1e-3;
     case ParameterKind::stiffness:
       return 0.3 * value;

@@ -79,11 +79,12 @@ inline TestScene arm_of_hinges(int links, double angle = 0.0) {
 
 /// Runs, and calls see(state) after each step. A step that fails ends the test.
 template <typename See>
-State run_steps(const TestScene& scene, const StepConfig& config, int steps, const See& see) {
+State run_steps(const TestScene& scene, const StepConfig& config, int steps, const See& see,
+                const Controls& controls = {}) {
   const Stepper stepper(scene.model, config);
   State end;
   const StepReport report =
-      simulate(stepper, scene.state, steps, {}, end, [&](int, const State& state, const StepReport&) {
+      simulate(stepper, scene.state, steps, controls, end, [&](int, const State& state, const StepReport&) {
         see(state);
         return true;
       });

@@ -158,6 +158,11 @@ inline TestScene box_on_floor(const Body& box, const Vec3<double>& half_extents,
 }
 
 /// `count` cubes (bodies 1 ... count) on each other on a floor, just touching.
+/// Of so many bodies, to be changed.
+inline Control zero_wrenches(int bodies) {
+  return {std::vector<Vec6<double>>(static_cast<std::size_t>(bodies), Vec6<double>::Zero()), {}};
+}
+
 inline TestScene stack_scene(int count, double edge, double mass, double friction = 0.5,
                              int subdivisions = 4) {
   TestScene scene = floor_scene(friction);
@@ -250,11 +255,6 @@ inline TestScene without_ignored(TestScene scene, ContactLaw law) {
   return tangent;
 }
 
-[[nodiscard]] inline double inner_product(const StateTangent& a, const StateTangent& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.pose.size(); ++i)
-    sum += a.pose[i].dot(b.pose[i]) + a.twist[i].dot(b.twist[i]);
-  return sum;
-}
+using abut::inner_product;
 
 }  // namespace abut::test

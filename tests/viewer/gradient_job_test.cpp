@@ -90,8 +90,8 @@ TEST_CASE("compute_gradient: of the height of a falling ball it is what mechanic
   CHECK(result.gradient.initial.pose[0].isZero(0.0));  // the floor is where it is
   REQUIRE(result.gradient.controls.size() == k_steps);
   for (int k = 0; k < k_steps; ++k) {
-    CHECK(test::close(result.gradient.controls[static_cast<std::size_t>(k)][1][5], (k_steps - k) * h * h / m,
-                      1e-9, 0.0));
+    CHECK(test::close(result.gradient.controls[static_cast<std::size_t>(k)].wrenches[1][5],
+                      (k_steps - k) * h * h / m, 1e-9, 0.0));
   }
   CHECK(result.loss == Approx(core.state().X_WB[1].p.z() - 0.5 * 9.81 * h * h * k_steps * (k_steps + 1)));
 }

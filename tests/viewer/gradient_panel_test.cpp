@@ -108,9 +108,9 @@ TEST_CASE("gradient of the past: has the forces of whoever pulled in each step",
   CHECK(result.request.number == 2);
   REQUIRE(result.request.controls.size() == 6);
   for (std::size_t k = 0; k < 6; ++k) {
-    REQUIRE(result.request.controls[k].size() == 2);
-    CHECK((result.request.controls[k][1].norm() > 0.0) == (k >= 3));
-    CHECK(result.request.controls[k][0].norm() == 0.0);
+    REQUIRE(result.request.controls[k].wrenches.size() == 2);
+    CHECK((result.request.controls[k].wrenches[1].norm() > 0.0) == (k >= 3));
+    CHECK(result.request.controls[k].wrenches[0].norm() == 0.0);
   }
 }
 

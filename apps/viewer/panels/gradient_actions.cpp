@@ -27,26 +27,20 @@ GradientRequest request_of_past(const SimulationCore& core, int steps) {
   request.initial = history.at(first).state;
   request.number = first;
   request.steps = static_cast<int>(last - first);
-  bool is_pulled = false;
+  bool is_driven = false;
   for (std::int64_t n = first + 1; n <= last; ++n) {
     request.controls.push_back(history.at(n).control);
-    is_pulled = is_pulled || !request.controls.back().empty();
+    const Control& control = request.controls.back();
+    is_driven = is_driven || !control.wrenches.empty() || !control.commands.empty();
   }
-  if (!is_pulled) {
-    request.controls.clear();
-  } else {
-    const Control nobody(request.initial.X_WB.size(), Vec6<double>::Zero());
-    for (Control& control : request.controls) {
-      if (control.empty()) control = nobody;
-    }
-  }
+  if (!is_driven) request.controls.clear();
   return request;
 }
 
-/// The wrenches of the scene's pushes in the steps that would follow; none where none acts.
+/// The scene's pushes and commands in the steps that would follow; none where there are none.
 Controls controls_that_follow(const SceneModel& model, const State& from, int steps) {
   Controls controls;
-  if (model.scene->pushes.empty()) return controls;
+  if (model.scene->pushes.empty() && model.scene->commands.empty()) return controls;
   double time = from.time;
   for (int k = 0; k < steps; ++k, time += model.config().h)
     controls.push_back(control_at(*model.scene, time, model.config().h));

@@ -288,7 +288,7 @@ void draw_gradient_health(PanelContext& context, const GradientResult& result) {
   std::vector<float> forces, numbers;
   for (const auto& step : result.gradient.controls) {
     double largest = 0.0;
-    for (const Vec6<double>& wrench : step) largest = std::max(largest, wrench.tail<3>().norm());
+    for (const Vec6<double>& wrench : step.wrenches) largest = std::max(largest, wrench.tail<3>().norm());
     numbers.push_back(static_cast<float>(result.request.number + static_cast<std::int64_t>(forces.size())));
     forces.push_back(static_cast<float>(largest));
   }

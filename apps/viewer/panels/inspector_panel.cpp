@@ -23,7 +23,7 @@ namespace abut::viewer {
 namespace {
 
 constexpr double k_degrees = 180.0 / std::numbers::pi;
-constexpr const char* k_motor_names[] = {"none", "velocity", "position"};
+constexpr const char* k_motor_names[] = {"none", "velocity", "position", "force"};
 
 /// [rad], R = Rz(yaw) Ry(pitch) Rx(roll).
 Vec3<double> roll_pitch_yaw(const Quat<double>& q) {
@@ -207,8 +207,7 @@ class InspectorPanel : public Panel {
     }
     if (joint.motor.kind != MotorKind::none) {
       table.text("Motor", k_motor_names[static_cast<std::size_t>(joint.motor.kind)]);
-      const bool is_speed = joint.motor.kind == MotorKind::velocity;
-      table.number("Target", joint.motor.target, turns ? is_speed ? "rad/s" : "rad" : is_speed ? "m/s" : "m");
+      table.number("Target", joint.motor.target, target_unit(joint.kind, joint.motor.kind));
       if (std::isfinite(joint.motor.limit)) table.number("Motor limit", joint.motor.limit, effort_unit);
     }
     if (static_cast<std::size_t>(index) >= frame.joint_forces.size()) return;

@@ -14,20 +14,20 @@ bool has_motors(const Model& model) {
 }
 
 void draw_motor_settings(SettingEditor& editor, const Frame& frame) {
+  static constexpr const char* k_hints[] = {"", "Speed that the motor drives to.",
+                                            "Coordinate that the motor drives to.",
+                                            "Torque or force of the motor."};
   const Model& model = frame.model->scene->model;
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint &joint = model.joints[j], &original = frame.model->as_read->model.joints[j];
     if (joint.motor.kind == MotorKind::none) continue;
-    const bool turns = joint.kind == JointKind::hinge, is_speed = joint.motor.kind == MotorKind::velocity;
+    const bool turns = joint.kind == JointKind::hinge;
     ImGui::PushID(static_cast<int>(j));
     show_text(joint.name);
     const double range = std::max(turns ? 3.2 : 0.2, 3.0 * std::abs(original.motor.target));
     editor.number("target", joint.motor.target,
-                  {turns      ? is_speed ? "rad/s" : "rad"
-                   : is_speed ? "m/s"
-                              : "m",
-                   -range, range, false, original.motor.target,
-                   is_speed ? "Speed that the motor drives to." : "Coordinate that the motor drives to."},
+                  {target_unit(joint.kind, joint.motor.kind), -range, range, false, original.motor.target,
+                   k_hints[static_cast<std::size_t>(joint.motor.kind)]},
                   [j](Scene& scene, double value) {
                     if (j < scene.model.joints.size()) scene.model.joints[j].motor.target = value;
                   });

@@ -149,8 +149,11 @@ ExperimentScene read_experiment_scene(const ExperimentChoice& choice) {
     UnknownSpace::Inputs inputs = unknowns.inputs(x, segment);
     result.scene = std::move(inputs.scene);
     const double h = result.scene.config.step.h;
-    if (!inputs.controls.empty())
-      result.scene.pushes = pushes_of(inputs.controls, result.scene.initial.time, h);
+    if (!inputs.controls.empty()) {
+      const double start_time = result.scene.initial.time;
+      result.scene.pushes = pushes_of(inputs.controls, start_time, h);
+      result.scene.commands = commands_of(inputs.controls, result.scene.model, start_time, h);
+    }
   });
   result.scene.name = fmt::format("{}: {}", whole.name, motion.name);
   result.scene.config.steps = view.steps;

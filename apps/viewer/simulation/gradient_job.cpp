@@ -51,7 +51,7 @@ std::vector<Group> groups_of(const GradientResult& result, const Scale& scale) {
   const StateTangent& initial = result.gradient.initial;
   double controls_norm = 0.0;
   for (const auto& step : result.gradient.controls) {
-    const double norm = norm_of(step, false, true);
+    const double norm = norm_of(step.wrenches, false, true);
     controls_norm = std::hypot(controls_norm, norm);
   }
   const double position = norm_of(initial.pose, false, true), rotation = norm_of(initial.pose, true, false),
@@ -80,9 +80,10 @@ std::vector<Group> groups_of(const GradientResult& result, const Scale& scale) {
                                                              Controls& controls) {
     controls.resize(result.gradient.controls.size());
     for (std::size_t k = 0; k < controls.size(); ++k) {
-      controls[k].resize(state.X_WB.size(), Vec6<double>::Zero());
-      for (std::size_t b = 0; b < controls[k].size(); ++b)
-        controls[k][b] += along(result.gradient.controls[k], b, false, amount / controls_norm);
+      std::vector<Vec6<double>>& wrenches = controls[k].wrenches;
+      wrenches.resize(state.X_WB.size(), Vec6<double>::Zero());
+      for (std::size_t b = 0; b < wrenches.size(); ++b)
+        wrenches[b] += along(result.gradient.controls[k].wrenches, b, false, amount / controls_norm);
     }
   };
   return {{"initial position", position, scale.length, move_pose(false, position)},
@@ -97,7 +98,7 @@ void remove_fixed(const Model& model, Gradient& gradient) {
     if (!model.bodies[b].fixed) continue;
     gradient.initial.pose[b].setZero();
     gradient.initial.twist[b].setZero();
-    for (auto& step : gradient.controls) step[b].setZero();
+    for (Control& step : gradient.controls) step.wrenches[b].setZero();
   }
 }
 

@@ -189,8 +189,8 @@ double SimulationCore::step_length() const {
 Control SimulationCore::control_from(const State& state) const {
   Control control = control_at(*model_->scene, state.time, model_->config().h);
   if (pull_.body < 0) return control;
-  control.resize(state.X_WB.size(), Vec6<double>::Zero());
-  control[static_cast<std::size_t>(pull_.body)] += pull_wrench(model_->model(), state, pull_);
+  control.wrenches.resize(state.X_WB.size(), Vec6<double>::Zero());
+  control.wrenches[static_cast<std::size_t>(pull_.body)] += pull_wrench(model_->model(), state, pull_);
   return control;
 }
 

@@ -7,6 +7,7 @@
 #include <Eigen/Cholesky>
 
 #include "dynamics/rollout/shape_change.h"
+#include "engine/control.h"
 
 namespace abut::benchmarks {
 namespace {
@@ -37,7 +38,7 @@ Mat3<double> random_inertia_change(const Body& body, Random& random) {
 RandomDirection::RandomDirection(const RolloutInputs& nominal, const Stepper& stepper, int steps,
                                  Random& random)
     : initial_(nominal.model.body_count()),
-      controls_(static_cast<std::size_t>(steps), Control(nominal.model.bodies.size(), Vec6<double>::Zero())),
+      controls_(static_cast<std::size_t>(steps), zero_control(nominal.model)),
       bodies_(nominal.model.bodies.size()) {
   const double g = stepper.acceleration_scale(), rate = 1.0 / (steps * stepper.config().h);
   const auto either = [&](double scale) { return scale * random.uniform(-1.0, 1.0); };
@@ -58,7 +59,7 @@ RandomDirection::RandomDirection(const RolloutInputs& nominal, const Stepper& st
     }
     if (body.fixed) continue;
     initial_.twist[b] = random_six(random, speed / length, speed);
-    for (Control& control : controls_) control[b] = random_six(random, weight * length, weight);
+    for (Control& control : controls_) control.wrenches[b] = random_six(random, weight * length, weight);
     change.mass = either(body.mass);
     change.inertia = random_inertia_change(body, random);
     change.linear_damping = either(rate);
@@ -72,7 +73,7 @@ RolloutInputs RandomDirection::moved(const RolloutInputs& nominal, double h) con
   RolloutInputs inputs = nominal;
   inputs.controls = controls_;
   for (Control& control : inputs.controls) {
-    for (Vec6<double>& wrench : control) wrench *= h;
+    for (Vec6<double>& wrench : control.wrenches) wrench *= h;
   }
   inputs.model.gravity += h * gravity_;
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
@@ -127,7 +128,7 @@ std::vector<double> RandomDirection::derivatives(const Gradient& gradient) const
     sum[pose] += gradient.initial.pose[b].dot(initial_.pose[b]);
     sum[twist] += gradient.initial.twist[b].dot(initial_.twist[b]);
     for (std::size_t k = 0; k < controls_.size(); ++k)
-      sum[controls] += gradient.controls[k][b].dot(controls_[k][b]);
+      sum[controls] += gradient.controls[k].wrenches[b].dot(controls_[k].wrenches[b]);
     sum[mass] += bar.mass * change.mass;
     sum[inertia] += bar.inertia.cwiseProduct(change.inertia).sum();
     sum[friction] += bar.friction * change.friction;
