@@ -85,14 +85,15 @@ std::vector<std::pair<std::string, std::vector<double>>> groups_of(const Gradien
     friction.push_back(body.friction);
   }
   const Vec3<double>& g = gradient.model.gravity;
-  return {{"initial pose", pose},
-          {"initial twist", twist},
-          {"controls", controls},
-          {"commands", commands},
-          {"mass", mass},
-          {"friction", friction},
-          {"external wrench", wrench},
-          {"gravity", {g.x(), g.y(), g.z()}}};
+  std::vector<std::pair<std::string, std::vector<double>>> groups{{"initial pose", pose},
+                                                                  {"initial twist", twist},
+                                                                  {"controls", controls},
+                                                                  {"mass", mass},
+                                                                  {"friction", friction},
+                                                                  {"external wrench", wrench},
+                                                                  {"gravity", {g.x(), g.y(), g.z()}}};
+  if (!commands.empty()) groups.push_back({"commands", commands});
+  return groups;
 }
 
 std::vector<BackwardDifference> compare(const Gradient& exact, const Gradient& from_distance) {

@@ -7,11 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "dynamics/rollout/adjoint.h"
+#include "dynamics/rollout/rollout.h"
 #include "dynamics/step/step_scratch.h"
 #include "dynamics/step/stepper.h"
 #include "dynamics/trees/free_tree_motion.h"
 #include "dynamics/trees/tree_dynamics.h"
+#include "engine/control.h"
+#include "engine/random.h"
 #include "tests/support/mechanisms.h"
+#include "timer.h"
 #ifdef ABUT_HAVE_MUJOCO
 #include "tests/support/mujoco_tree.h"
 #endif
@@ -23,6 +28,7 @@ using test::TreeCase;
 
 constexpr double k_time_step = 2e-3;
 constexpr int k_steps_of_a_run = 5000;  ///< then from the start again: 10 s
+constexpr int k_driven_steps = 500;
 
 struct FallingTrees {
   TreeCase c;
@@ -84,6 +90,47 @@ void whole_step(benchmark::State& state, const TreeCase& c) {
   }
 }
 
+/// The gradient of a loss at the end by all commands of a run in which random torques drive all hinges. `ratio` is the
+/// processor time of rollout and adjoint by that of simulate() of the same steps, which runs before each of them.
+void gradient_by_commands(benchmark::State& state, const TreeCase& c) {
+  Model model = c.mechanism.model;
+  for (Joint& joint : model.joints) {
+    if (has_coordinate(joint.kind)) joint.motor.kind = MotorKind::force;
+  }
+  StepConfig config;
+  config.h = k_time_step;
+  const Stepper stepper(model, config);
+  State start = state_at_rest(model.body_count()), end;
+  start.X_WB = c.mechanism.X_WB;
+  Random random(1);
+  Controls controls(k_driven_steps, zero_control(model));
+  for (Control& control : controls) {
+    for (double& command : control.commands) command = random.uniform(-1.0, 1.0);
+  }
+  const LossGradient loss = [&](int k, const State& at, StateTangent& bar) {
+    if (k == k_driven_steps) bar.pose.back().tail<3>() = at.X_WB.back().p;
+  };
+  double simulate_seconds = 0.0, gradient_seconds = 0.0;
+  while (state.KeepRunningBatch(k_driven_steps)) {
+    state.PauseTiming();
+    {
+      const CpuTimer timer(simulate_seconds);
+      (void)simulate(stepper, start, k_driven_steps, controls, end);
+    }
+    state.ResumeTiming();
+    const CpuTimer timer(gradient_seconds);
+    const Trajectory trajectory =
+        rollout(stepper, start, k_driven_steps, controls, {}, std::size_t{256} << 20);
+    if (!trajectory.ok()) {
+      state.SkipWithError("the rollout failed");
+      return;
+    }
+    const AdjointOptions options{nullptr, {false, false, false}};
+    benchmark::DoNotOptimize(adjoint(stepper, trajectory, loss, options).controls.data());
+  }
+  state.counters["ratio"] = gradient_seconds / simulate_seconds;
+}
+
 void forward(benchmark::State& state, const TreeCase& c) {
   TreeElimination<double> elimination;
   TreeKinematics<double> kinematics;
@@ -122,6 +169,7 @@ const bool k_registered = [] {
     benchmark::RegisterBenchmark(name("step").c_str(), step, c);
     benchmark::RegisterBenchmark(name("step_and_vjp").c_str(), step_and_vjp, c);
     benchmark::RegisterBenchmark(name("whole_step").c_str(), whole_step, c);
+    benchmark::RegisterBenchmark(name("gradient_by_commands").c_str(), gradient_by_commands, c);
     benchmark::RegisterBenchmark(name("forward_dynamics").c_str(), forward, c);
 #ifdef ABUT_HAVE_MUJOCO
     if (c.trees.link_count() <= 100) {  // its parser refuses deeper files

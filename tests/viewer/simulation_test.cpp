@@ -231,10 +231,10 @@ TEST_CASE("SimulationCore: a spring pulls a body to the mouse, where it comes to
   step(core, 1500);
   CHECK(test::close(core.state().X_WB[1].p, Vec3<double>(0.5, 0.4, 0.9), 0.0, 1e-3));
   CHECK(core.state().V_WB[1].norm() < 1e-3);
-  CHECK_FALSE(core.history().at(1).control.empty());
+  CHECK_FALSE(core.history().at(1).control.wrenches.empty());
   core.set_pull({});
   step(core, 1);
-  CHECK(core.history().at(core.number()).control.empty());
+  CHECK(core.history().at(core.number()).control.wrenches.empty());
   core.set_pull({7, Vec3<double>::Zero(), {0.5, 0.4, 0.9}});  // of a scene with more bodies
   CHECK(core.make_frame(0.0)->pull.body == -1);
 }

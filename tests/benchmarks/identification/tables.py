@@ -16,7 +16,7 @@ from pathlib import Path
 EXPERIMENTS = Path("assets/experiments")
 WITH_TRUTH = ("box_friction", "sphere_bounce", "sphere_bounce_weightless", "tumbling_box", "tumbling_spot",
               "shape_from_motion", "shape_from_points", "shape_from_points_weightless", "spot_on_pole")
-GOALS = ("drill_push", "throw_through_gap", "contact_pose")
+GOALS = ("drill_push", "swing_up", "throw_through_gap", "contact_pose")
 
 
 def run(abut, verb, path, *arguments):
