@@ -342,6 +342,7 @@ TiledGradients tiled_gradients(const ParameterizedScene& scene, const TiledRollo
   if (!rollouts.is_recorded) throw std::logic_error("rollouts that were not recorded have no gradient");
   const auto worlds = static_cast<std::size_t>(rollouts.worlds),
              n = static_cast<std::size_t>(scene.scene().model.body_count());
+  require_known_derivatives(scene.scene(), scene.parameters());
   AdjointOptions options;
   options.mask.shapes =
       std::any_of(scene.parameters().begin(), scene.parameters().end(),

@@ -23,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr double k_latest = 1e12;  ///< [s]
+
 /// The joints of a model that have a motor, by name.
 class MotorNames {
  public:
@@ -74,7 +76,7 @@ void require_increasing(const std::vector<double>& times, const Fail& fail) {
 CommandTable read_inline(const TomlTable& table, int joint) {
   CommandTable command;
   command.joint = joint;
-  command.times = table.required_numbers("times", any_number());
+  command.times = table.required_numbers("times", between(-k_latest, k_latest));
   command.values = table.required_numbers("values", any_number());
   if (command.times.empty()) table.fail("times", "is empty, at least one time is needed");
   require_increasing(command.times,
@@ -111,7 +113,7 @@ std::vector<CommandTable> read_csv(const fs::path& file, const std::optional<std
   }
   if (table.rows() == 0) table.fail(0, "there is no row, at least one time is needed");
   std::vector<double> times;
-  for (std::size_t row = 0; row < table.rows(); ++row) times.push_back(table.number(row, "time"));
+  for (std::size_t row = 0; row < table.rows(); ++row) times.push_back(table.number(row, "time", k_latest));
   require_increasing(
       times, [&](std::size_t row, const std::string& message) { table.fail(table.line(row), message); });
   std::vector<CommandTable> commands;
@@ -158,8 +160,10 @@ std::vector<CommandTable> read_arrays(const fs::path& file, const std::optional<
   const auto fail_unless_finite = [&](double value, const auto& place) {
     if (!std::isfinite(value)) fail(fmt::format("{} = {}, allowed: any finite number", place(), value));
   };
-  for (std::size_t t = 0; t < times.size(); ++t)
-    fail_unless_finite(times[t], [&] { return fmt::format("time[{}]", t); });
+  for (std::size_t t = 0; t < times.size(); ++t) {
+    if (!(std::abs(times[t]) <= k_latest))
+      fail(fmt::format("time[{}] = {}, allowed: a number in [-{:g}, {:g}]", t, times[t], k_latest, k_latest));
+  }
   require_increasing(times, [&](std::size_t t, const std::string& message) {
     fail(fmt::format("time[{}]: {}", t, message));
   });

@@ -1,5 +1,6 @@
 #include "engine/control.h"
 
+#include <cmath>
 #include <stdexcept>
 
 #include <spdlog/fmt/fmt.h>
@@ -19,6 +20,12 @@ void require_control(const Model& model, const Control& control, std::string_vie
   };
   check(control.wrenches.size(), "wrenches", model.bodies.size(), "bodies");
   check(control.commands.size(), "commands", motor_count(model), "motors");
+  for (std::size_t m = 0; m < control.commands.size(); ++m) {
+    if (std::isfinite(control.commands[m])) continue;
+    throw std::invalid_argument(fmt::format(
+        "control of {} {}: command of joint '{}' = {}, allowed: any finite number", owner, index,
+        model.joints[static_cast<std::size_t>(joints_with_motor(model)[m])].name, control.commands[m]));
+  }
 }
 
 }  // namespace abut

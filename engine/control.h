@@ -30,7 +30,7 @@ namespace abut {
 [[nodiscard]] Control zero_control(const Model& model);
 
 /// Throws std::invalid_argument, "control of {owner} {index}: ...", unless there is a wrench for each body or none, and
-/// a command for each motor or none.
+/// a finite command for each motor or none.
 void require_control(const Model& model, const Control& control, std::string_view owner, std::size_t index);
 
 }  // namespace abut

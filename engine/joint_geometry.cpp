@@ -1,5 +1,6 @@
 #include "engine/joint_geometry.h"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -47,12 +48,22 @@ struct Beyond {
   double sign = 1.0;
 };
 
+/// The side that is not held. Of two, that without the first body of what hangs together, so that there is one body that
+/// no joint moves, and the order in which joints are set does not matter.
 std::optional<Beyond> find_beyond(const Model& model, int joint) {
   const Joint& of = model.joints[at(joint)];
-  Beyond side;
-  if (find_hanging(model, joint, of.body_B, of.body_A, side.bodies)) return side;
-  side.sign = -1.0;
-  if (find_hanging(model, joint, of.body_A, of.body_B, side.bodies)) return side;
+  Beyond A{{}, -1.0}, B;
+  const bool A_hangs = find_hanging(model, joint, of.body_A, of.body_B, A.bodies),
+             B_hangs = find_hanging(model, joint, of.body_B, of.body_A, B.bodies);
+  if (A_hangs && B_hangs) {
+    const auto first = [](const Beyond& side) {
+      return std::find(side.bodies.begin(), side.bodies.end(), 1);
+    };
+    const bool is_first_in_A = first(A) - A.bodies.begin() < first(B) - B.bodies.begin();
+    return is_first_in_A ? B : A;
+  }
+  if (A_hangs) return A;
+  if (B_hangs) return B;
   return std::nullopt;
 }
 
@@ -69,6 +80,15 @@ std::vector<std::string> names_of(const Model& model, std::span<const int> joint
   std::vector<std::string> names;
   for (const int joint : joints) names.push_back(model.joints[at(joint)].name);
   return names;
+}
+
+bool hangs_together(const Model& model, int joint, int body) {
+  std::vector<char> bodies;
+  for (const int side : {model.joints[at(joint)].body_A, model.joints[at(joint)].body_B}) {
+    (void)find_hanging(model, -1, side, -1, bodies);
+    if (body == side || bodies[at(body)]) return true;
+  }
+  return false;
 }
 
 bool can_move(const Model& model, int joint) { return find_beyond(model, joint).has_value(); }

@@ -127,12 +127,15 @@ template <typename S>
 /// Whether one side of a joint can move without the other: not in a loop, nor where both sides are held.
 [[nodiscard]] bool can_move(const Model& model, int joint);
 
+/// Whether a body is tied to a joint by joints, however far.
+[[nodiscard]] bool hangs_together(const Model& model, int joint, int body);
+
 /// How a state changes by a joint's coordinate, and by its rate, as set_joint_coordinate() and set_joint_rate() change
 /// it. Throw std::invalid_argument unless can_move().
 [[nodiscard]] StateTangent joint_coordinate_direction(const Model& model, int joint, const State& state);
 [[nodiscard]] StateTangent joint_rate_direction(const Model& model, int joint, const State& state);
 
-/// Moves what is beyond a joint, on the side of B or else of A, to where the joint's coordinate is q, or gives it the
+/// Moves what is beyond a joint, on the side that can move, to where the joint's coordinate is q, or gives it the
 /// velocity that the rate u takes; other joints keep their coordinates and rates. Velocities are carried along. Throws std::invalid_argument where
 /// neither side is free to move, and that would change anything.
 void set_joint_coordinate(const Model& model, int joint, double q, State& state);

@@ -25,6 +25,7 @@
 #include "engine/count_text.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
+#include "engine/scene_writer.h"
 
 namespace abut {
 namespace {
@@ -98,13 +99,21 @@ void print_table(const RunSummary& s, const Model& model, const StepConfig& conf
 /// that have come to lie deep in each other.
 constexpr int k_steps_between_overlaps = 1000;
 
+void require_other_than(const std::filesystem::path& input, const std::filesystem::path& output,
+                        const std::string& why) {
+  if (std::error_code ignored; std::filesystem::equivalent(input, output, ignored))
+    throw InputError(output.string(), 0, why);
+}
+
 int run(const RunArguments& arguments) {
   const bool writes = !arguments.out.empty();
   if (writes) require_trajectory_path(arguments.out);
-  if (std::error_code ignored; std::filesystem::equivalent(arguments.scene, arguments.dump, ignored)) {
-    throw InputError(arguments.dump.string(), 0, "is the scene itself, which --dump would overwrite");
-  }
+  require_other_than(arguments.scene, arguments.dump, "is the scene itself, which --dump would overwrite");
   Scene scene = read_scene(arguments.scene, surface_maker(user_cache_folder()));
+  for (const std::filesystem::path& file : scene_files(arguments.scene)) {
+    require_other_than(file, arguments.dump, "is a file of the scene, which --dump would overwrite");
+    require_other_than(file, arguments.out, "is a file of the scene, which --out would overwrite");
+  }
   if (arguments.dt) scene.config.step.h = *arguments.dt;
   const int steps = arguments.steps.value_or(scene.config.steps);
   const Controls controls = controls_of(scene, steps);

@@ -1,6 +1,7 @@
 #include "apps/identification/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <spdlog/fmt/fmt.h>
@@ -130,9 +131,29 @@ bool overlap(const Unknown& a, const Unknown& b) {
         a.parameter.is_mass() && b.parameter.is_mass() && a.parameter.body_A == b.parameter.body_A;
     return are_masses || is_same(a.parameter, b.parameter);
   }
-  if (a.body != b.body) return false;
+  if (a.body != b.body || a.motor != b.motor) return false;
   if (a.kind == Kind::orientation) return true;
   return a.component == b.component && a.from < b.until && b.from < a.until;
+}
+
+/// Throws where joints and bodies at the start are unknown together, or one of them where the other is set.
+void validate_starts(const Experiment& experiment) {
+  std::vector<SceneParameter> unknowns;
+  for (const Unknown& unknown : experiment.unknowns) {
+    if (unknown.kind == Unknown::Kind::control) continue;
+    SceneParameter& parameter = unknowns.emplace_back(unknown.parameter);
+    if (unknown.kind != Unknown::Kind::orientation) continue;
+    parameter.name = unknown.name;
+    parameter.kind = ParameterKind::rotation_vector;
+    parameter.body_A = unknown.body;
+  }
+  require_known_derivatives(experiment.scene, unknowns);
+  for (const MeasuredMotion& motion : experiment.motions) {
+    for (const auto& [set, value] : motion.settings) {
+      for (const SceneParameter& unknown : unknowns)
+        require_known_derivatives(experiment.scene, std::array{unknown, set});
+    }
+  }
 }
 
 }  // namespace
@@ -166,6 +187,7 @@ void validate(const Experiment& experiment) {
     }
   }
   validate_shooting(experiment);
+  validate_starts(experiment);
   for (const MeasuredMotion& motion : experiment.motions) {
     require(!motion.measurements.empty(), fmt::format("motion '{}' has no measurement", motion.name));
     for (std::size_t i = 0; i < motion.settings.size(); ++i) {

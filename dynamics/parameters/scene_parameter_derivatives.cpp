@@ -197,4 +197,18 @@ RolloutDirection rollout_direction_of(const Scene& scene, const SceneParameter& 
   return direction;
 }
 
+void require_known_derivatives(const Scene& scene, std::span<const SceneParameter> parameters) {
+  for (const SceneParameter& of_joint : parameters) {
+    if (!of_joint.is_of_joint() || !of_joint.is_initial_state()) continue;
+    for (const SceneParameter& of_body : parameters) {
+      if (of_body.is_of_joint() || !of_body.is_initial_state()) continue;
+      require(!hangs_together(scene.model, of_joint.joint, of_body.body_A),
+              fmt::format(
+                  "'{}' and '{}' have no derivatives together: the joint moves what is beyond it from where "
+                  "the body is; vary one of them",
+                  of_body.name, of_joint.name));
+    }
+  }
+}
+
 }  // namespace abut

@@ -2,6 +2,8 @@
 /// (dynamics/step/gradient.h, dynamics/step/rollout_direction.h).
 #pragma once
 
+#include <span>
+
 #include "dynamics/parameters/scene_parameter.h"
 #include "dynamics/rollout/adjoint.h"
 #include "dynamics/step/rollout_direction.h"
@@ -29,5 +31,10 @@ namespace abut {
 /// The direction in which inputs of a rollout of the scene move per unit of the parameter. Throws
 /// std::invalid_argument for those without one.
 [[nodiscard]] RolloutDirection rollout_direction_of(const Scene& scene, const SceneParameter& parameter);
+
+/// Throws std::invalid_argument naming two of the parameters whose derivatives are not known where both change: a
+/// coordinate or rate of a joint at the start, and the pose or velocity of a body in the same mechanism, with which the
+/// joint moves what is beyond it.
+void require_known_derivatives(const Scene& scene, std::span<const SceneParameter> parameters);
 
 }  // namespace abut

@@ -7,6 +7,7 @@
 #include "dynamics/motion/fixed_motion.h"
 #include "dynamics/rows/joint_drives.h"
 #include "engine/joint_geometry.h"
+#include "engine/lie.h"
 
 namespace abut {
 namespace {
@@ -213,13 +214,98 @@ double inverse_mass_of(const MassMatrix& mass, int slot, const Vec6<double>& J) 
          J.tail<3>().squaredNorm() / mass.mass(slot);
 }
 
-/// 1/m of a body with those fixed to it; 0 of the world, -1 [1/kg].
-double inverse_mass_of(const MassMatrix& mass, int body) { return body < 0 ? 0.0 : mass.inverse_mass(body); }
-
-/// Factor from 1/m of both sides to w of a row of a tree's joint; rows of hinge motors are per radian.
+/// How much more the inverse mass of a row of a tree's coordinate is than the coordinate's: rows of stops count a way.
 double scale_of_inverse_mass(JointLaw law, double radius) {
-  return law == JointLaw::motor ? 1.0 / (radius * radius) : 1.0;
+  return law == JointLaw::stop ? radius * radius : 1.0;
 }
+
+/// The inverse inertia w of a tree's coordinate [1/(kg m^2) or 1/kg], as if only its joint tied the two sides, each what
+/// is fixed together; what else hangs from them makes the true one smaller. With the direction s of the coordinate and
+/// inertias (6, 6) at the origin of JB:
+///     w = 1/(s^T P),   P = (d_A I_A^-1 + d_B I_B^-1)^-1 s,   dw = -w^2 (2 P . ds + sum d V^T dI V),   V = I^-1 P
+class CoordinateInertia {
+ public:
+  CoordinateInertia(const MassMatrix& mass, const State& state, const Joint& joint, const Geometry& g,
+                    double d_A, double d_B)
+      : mass_(mass), state_(state), o_(g.frames.X_WJB.p), slides_(joint.kind == JointKind::slider) {
+    const Vec3<double> z = g.axis(2), zero = Vec3<double>::Zero();
+    const Vec6<double> s = slides_ ? stack<double>(zero, z) : stack<double>(z, zero);
+    Mat6<double> sum = Mat6<double>::Zero();
+    for (const auto& [body, d] : {std::pair(joint.body_A, d_A), std::pair(joint.body_B, d_B)}) {
+      if (body < 0 || mass.slot(body) < 0) continue;
+      Side& side = sides_[at(count_++)];
+      side = {body, d, mobility(body)};
+      sum += d * side.mobility;
+    }
+    if (count_ == 0) return;
+    P_ = sum.llt().solve(s);
+    inverse_ = 1.0 / s.dot(P_);
+  }
+
+  [[nodiscard]] double inverse() const { return inverse_; }
+
+  void vjp(double bar, const Geometry& g, GeometryBar& out, const JointRowsGradient& gradient) const {
+    if (count_ == 0) return;
+    const double factor = -bar * inverse_ * inverse_;
+    const Vec3<double> z_bar = 2.0 * factor * (slides_ ? P_.tail<3>() : P_.head<3>());
+    out.theta_JA += g.axis(2).cross(z_bar);
+    for (int i = 0; i < count_; ++i) {
+      const Side& side = sides_[at(i)];
+      const Vec6<double> V = side.mobility * P_;
+      const Vec3<double> w = V.head<3>();
+      mass_.each_fixed_together(side.body, [&](int slot) {
+        const std::size_t b = at(mass_.body(slot));
+        const Vec3<double> v = V.tail<3>() + w.cross(state_.X_WB[b].p - o_);
+        const double c = factor * side.d;
+        gradient.inertia_W[at(slot)] += c * w * w.transpose();
+        gradient.mass[at(slot)] += c * v.squaredNorm();
+        const Vec3<double> arm_bar = 2.0 * c * mass_.mass(slot) * v.cross(w);
+        gradient.pose[b].tail<3>() += arm_bar;
+        out.p_JB -= arm_bar;
+      });
+    }
+  }
+
+ private:
+  struct Side {
+    int body = -1;
+    double d = 1.0;
+    Mat6<double> mobility;  ///< I^-1
+  };
+
+  /// Twist at the origin of JB by the wrench there, of a body with what is fixed to it.
+  [[nodiscard]] Mat6<double> mobility(int body) const {
+    double m = 0.0;
+    Vec3<double> moment = Vec3<double>::Zero();
+    mass_.each_fixed_together(body, [&](int slot) {
+      m += mass_.mass(slot);
+      moment += mass_.mass(slot) * (state_.X_WB[at(mass_.body(slot))].p - o_);
+    });
+    const Vec3<double> center = moment / m;
+    Mat3<double> inertia = Mat3<double>::Zero();
+    mass_.each_fixed_together(body, [&](int slot) {
+      const Vec3<double> arm = state_.X_WB[at(mass_.body(slot))].p - o_ - center;
+      inertia += mass_.inertia_W(slot) +
+                 mass_.mass(slot) * (arm.squaredNorm() * Mat3<double>::Identity() - arm * arm.transpose());
+    });
+    const Mat3<double> inverse = inertia.inverse(), C = skew<double>(center);
+    Mat6<double> result;
+    result.topLeftCorner<3, 3>() = inverse;
+    result.topRightCorner<3, 3>() = -inverse * C;
+    result.bottomLeftCorner<3, 3>() = result.topRightCorner<3, 3>().transpose();
+    result.bottomRightCorner<3, 3>() = Mat3<double>::Identity() / m - C * inverse * C;
+    return result;
+  }
+
+  const MassMatrix& mass_;
+  const State& state_;
+  Vec3<double> o_;
+  bool slides_;
+  std::array<Side, 2> sides_;
+  int count_ = 0;
+  Vec6<double> P_ = Vec6<double>::Zero();
+  double inverse_ = 0.0;
+};
 
 /// Whether a row gives way by a stiffness or damping of its own, not by the near-rigid compliance alone.
 bool is_soft(const Joint& joint, const RowOf& row, bool is_link) {
@@ -289,11 +375,25 @@ void rate_before_vjp(const JointGroup& group, const JointRow& row, const FreeMot
   bar.drift += rate_bar;
 }
 
-/// d: how many springs of coordinates act on a body.
-int spring_count(const Model& model, int body) {
-  return static_cast<int>(std::count_if(model.joints.begin(), model.joints.end(), [body](const Joint& joint) {
-    return joint.spring_stiffness > 0.0 && (joint.body_A == body || joint.body_B == body);
-  }));
+/// d: how many springs of coordinates act on a body and what is fixed to it.
+int spring_count(const Model& model, const MassMatrix& mass, int body) {
+  if (body < 0) return 1;
+  int count = 0;
+  mass.each_fixed_together(body, [&](int slot) {
+    const int other = mass.body(slot);
+    count +=
+        static_cast<int>(std::count_if(model.joints.begin(), model.joints.end(), [other](const Joint& joint) {
+          return joint.spring_stiffness > 0.0 && (joint.body_A == other || joint.body_B == other);
+        }));
+  });
+  return count;
+}
+
+CoordinateInertia inertia_of(const Model& model, const MassMatrix& mass, const State& state,
+                             const Joint& joint, const Geometry& g, const RowOf& kind) {
+  const bool is_spring = kind.drive == Drive::spring;
+  const auto d = [&](int body) { return is_spring ? spring_count(model, mass, body) : 1; };
+  return {mass, state, joint, g, static_cast<double>(d(joint.body_A)), static_cast<double>(d(joint.body_B))};
 }
 
 /// @param command  of the joint's motor
@@ -407,12 +507,12 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
           row.drift += row.J_B.dot(fixed_twist(model, state, settings.law.h, joint.body_B));
         group.does_work |= does_work(kind) || row.drift != 0.0 ||
                            (kind.law == JointLaw::hold && compliance_of(joint, kind.error) > 0.0);
-        if (kind.drive == Drive::spring) {
-          sum += spring_count(model, joint.body_A) * inverse_mass_of(mass, group.slot_A, row.J_A) +
-                 spring_count(model, joint.body_B) * inverse_mass_of(mass, group.slot_B, row.J_B);
-        } else if (group.is_link) {
-          sum += (inverse_mass_of(mass, joint.body_A) + inverse_mass_of(mass, joint.body_B)) *
+        if (group.is_link) {
+          sum += inertia_of(model, mass, state, joint, g, kind).inverse() *
                  scale_of_inverse_mass(kind.law, radius);
+        } else if (kind.drive == Drive::spring) {
+          sum += spring_count(model, mass, joint.body_A) * inverse_mass_of(mass, group.slot_A, row.J_A) +
+                 spring_count(model, mass, joint.body_B) * inverse_mass_of(mass, group.slot_B, row.J_B);
         } else {
           sum += inverse_mass_of(mass, group.slot_A, row.J_A) + inverse_mass_of(mass, group.slot_B, row.J_B);
         }
@@ -511,24 +611,24 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
 
         // The inverse mass, and the drift.
         const auto add_body = [&](int slot, int body, const Vec6<double>& J, Vec6<double>& J_bar) {
-          const bool is_spring = kind.drive == Drive::spring;
-          if (slot >= 0 && group.is_link && !is_spring) {
-            const double inverse = mass.inverse_mass(body), scale = scale_of_inverse_mass(kind.law, radius);
-            mass.each_fixed_together(
-                body, [&](int other) { gradient.mass[at(other)] -= w_bar * scale * inverse * inverse; });
-          } else if (slot >= 0) {
+          if (slot >= 0 && !group.is_link) {
             const Vec3<double> y = mass.inverse_inertia_W(slot) * J.head<3>(), f = J.tail<3>();
-            const double m = mass.mass(slot), by_w = (is_spring ? spring_count(model, body) : 1) * w_bar;
+            const double m = mass.mass(slot),
+                         by_w = (kind.drive == Drive::spring ? spring_count(model, mass, body) : 1) * w_bar;
             J_bar += 2.0 * by_w * stack<double>(y, f / m);
             gradient.mass[at(slot)] -= by_w * f.squaredNorm() / (m * m);
             gradient.inertia_W[at(slot)] -= by_w * y * y.transpose();
-          } else if (body >= 0) {
+          } else if (slot < 0 && body >= 0) {
             J_bar += bar.drift * fixed_twist(model, state, h, body);
             gradient.fixed_twist[at(body)] += bar.drift * J;
           }
         };
         add_body(group.slot_A, joint.body_A, row.J_A, bar.J_A);
         add_body(group.slot_B, joint.body_B, row.J_B, bar.J_B);
+        if (group.is_link && w_bar != 0.0) {
+          inertia_of(model, mass, state, joint, g, kind)
+              .vjp(w_bar * scale_of_inverse_mass(kind.law, radius), g, geometry_bar, gradient);
+        }
 
         // The geometry.
         switch (kind.error) {

@@ -19,14 +19,13 @@
 /// friction of the joint, gives. w is the mean over the rows that belong together (three of a point, two or three of
 /// a rotation), so that it does not depend on the choice of axes.
 ///
-/// Joints of trees hold by themselves (motion/link_motion.h): they have rows of their coordinates alone. What
-/// these move is the tree, not the two bodies by themselves: their w is 1/m_A + 1/m_B of what is fixed to each
-/// other, over the square of half the size of the smaller body where it is that of a rate [1/(kg m^2)]. Of their
-/// motors c is 1e-6 of that, too, unless the damping is infinite.
+/// Joints of trees hold by themselves (motion/link_motion.h): they have rows of their coordinates alone. Their w is the
+/// inverse inertia of the coordinate, as if only the joint tied its two sides, each what is fixed together; times the
+/// square of half the size of the smaller body for stops of hinges. Of their motors c is 1e-6 of that, too, unless the
+/// damping is infinite.
 ///
-/// Springs of coordinates and the motion between them are symplectic, and stable at every h: their w = d_A w_A + d_B w_B,
-/// with w_A + w_B = J M^-1 J^T of the two bodies by themselves and d of a body the number of springs at it, bounds how
-/// much all springs together can do.
+/// Springs of coordinates and the motion between them are symplectic, and stable at every h: in their w each side answers d
+/// times as much, with the number d of springs that share it, so that all springs together stay within what a step can do.
 ///
 /// The impulses of a point act on both bodies at the origin of JB, and rows turn with JA: momentum and
 /// angular momentum of two free bodies are exact.

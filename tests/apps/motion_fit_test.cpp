@@ -173,8 +173,9 @@ TEST_CASE(
   check_derivatives(c.experiment, x, {k_forward, k_adjoint});
 }
 
-TEST_CASE("MotionFit: derivatives by commands of motors, and by joints at the start, are those of differences",
-          "[apps][derivative]") {
+TEST_CASE(
+    "MotionFit: derivatives by commands of motors, and by joints at the start, are those of differences",
+    "[apps][derivative]") {
   IdentificationCase c({"body.ball.mass"}, 1);
   Scene& scene = c.experiment.scene;
   Joint slide;
@@ -203,6 +204,23 @@ TEST_CASE("MotionFit: derivatives by commands of motors, and by joints at the st
   tangent << 0.01, 0.002, -0.1, 0.5, -1.0, 0.7;
   check_derivatives(c.experiment, fit.unknowns().plus(fit.unknowns().initial(), tangent),
                     {k_forward, k_adjoint});
+
+  Experiment two = c.experiment;  // commands of another motor at the same time are other unknowns
+  two.scene.model.joints.push_back(slide);
+  two.scene.model.joints.back().name = "other";
+  two.scene.model.joints.back().body_B = 1;
+  two.unknowns.push_back(force);
+  two.unknowns.back().name = "command.other";
+  two.unknowns.back().motor = 1;
+  CHECK_NOTHROW(validate(two));
+  two.unknowns.push_back(two.unknowns.back());
+  CHECK_THROWS_WITH(validate(two), Catch::Contains("'command.other' is asked for twice"));
+
+  c.add("body.ball.linear_velocity.x");
+  CHECK_THROWS_WITH(
+      validate(c.experiment),
+      Catch::Contains(
+          "'body.ball.linear_velocity.x' and 'joint.slide.coordinate' have no derivatives together"));
 }
 
 TEST_CASE("MotionFit: derivatives where steps know some unknowns backwards only are those of differences",

@@ -320,6 +320,33 @@ TEST_CASE("abut run: the scene of a failure never replaces the scene itself", "[
   CHECK(read_file(scene) == text);
 }
 
+TEST_CASE("abut run: no output replaces a file that the scene names", "[apps][value]") {
+  const TemporaryFolder folder;
+  const std::string table = folder.write("rail.csv", "time,rail\n0,1\n");
+  const std::string scene = folder.write("scene.toml", R"([[body]]
+name = "cart"
+mass = 1
+[[body.primitive]]
+kind = "sphere"
+radius = 0.1
+[[joint]]
+name = "rail"
+kind = "slider"
+body_B = "cart"
+axis = [1, 0, 0]
+motor = { kind = "force" }
+[[command]]
+file = "rail.csv"
+)");
+  for (const char* option : {"--out", "--dump"}) {
+    const ProgramResult result = run_program({"run", scene, option, table});
+    CAPTURE(option, result.err);
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, Contains("is a file of the scene, which") && Contains(option));
+    CHECK(read_file(table) == "time,rail\n0,1\n");
+  }
+}
+
 TEST_CASE("abut run: a state that is not finite ends with code 1 and names the body", "[apps][value]") {
   const TemporaryFolder folder;
   std::string text = k_scene;

@@ -1,5 +1,6 @@
 /// Motors that are told what to do step by step.
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "engine/control.h"
 #include "engine/joint_geometry.h"
 #include "tests/support/joint_scenes.h"
+#include "tests/support/random_robots.h"
+#include "tests/support/samples.h"
 
 namespace abut {
 namespace {
@@ -21,15 +24,6 @@ using test::TestScene;
 Controls held_commands(int steps, const std::vector<double>& commands) {
   Controls controls(static_cast<std::size_t>(steps));
   for (Control& control : controls) control.commands = commands;
-  return controls;
-}
-
-/// So many steps of random commands of all motors.
-Controls random_commands(const Model& model, int steps, double size, Random& random) {
-  Controls controls = held_commands(steps, std::vector<double>(motor_count(model)));
-  for (Control& control : controls) {
-    for (double& command : control.commands) command = random.uniform(-size, size);
-  }
   return controls;
 }
 
@@ -99,7 +93,7 @@ TEST_CASE("Commands: a command and the same change of the target are one, of eve
     }
     const StepConfig config = test::joint_config(2e-3);
     for (int step = 0; step < 20; ++step) {
-      const Controls controls = random_commands(scene.model, 1, 0.5, random);
+      const Controls controls = test::random_commands(scene.model, 1, 0.5, random);
       const State commanded = test::run_steps(
           scene, config, 1, [](const State&) {}, controls);
       TestScene changed = scene;
@@ -163,7 +157,7 @@ TEST_CASE("Commands: reported rates are those of the coordinates, at rest at a s
           }
           before = state;
         },
-        random_commands(scene.model, 300, 2.0, random));
+        test::random_commands(scene.model, 300, 2.0, random));
     CHECK(largest < 1e-9);
   }
 }
@@ -205,7 +199,7 @@ TEST_CASE("Commands: gradients by them agree with differences, and sum up to tha
 
     const Stepper stepper(scene.model, config);
     Random random(1);
-    const Controls controls = random_commands(scene.model, 60, 0.05, random);
+    const Controls controls = test::random_commands(scene.model, 60, 0.05, random);
     const Trajectory trajectory = rollout(stepper, scene.state, 60, controls);
     REQUIRE(trajectory.ok());
     const StateTangent end_bar = test::random_tangent(random, scene.model.body_count());
@@ -219,7 +213,7 @@ TEST_CASE("Commands: gradients by them agree with differences, and sum up to tha
     }
     RolloutDirection direction;
     direction.initial.set_zero(scene.model.body_count());
-    direction.controls = random_commands(scene.model, 60, 1.0, random);
+    direction.controls = test::random_commands(scene.model, 60, 1.0, random);
     double backward = 0.0;
     for (std::size_t k = 0; k < 60; ++k) {
       for (std::size_t m = 0; m < 4; ++m)
@@ -263,6 +257,45 @@ TEST_CASE("Commands: as many as motors, or none", "[dynamics][joints][value]") {
   CHECK_THROWS_WITH(rollout(stepper, scene.state, 2, held_commands(2, {1.0})),
                     Catch::Contains("control of step 0: 1 commands for 2 motors"));
   CHECK_NOTHROW(rollout(stepper, scene.state, 2, {Control{}, held_commands(1, {0.1, 0.2})[0]}));
+  CHECK_THROWS_WITH(
+      rollout(stepper, scene.state, 1, held_commands(1, {0.1, std::nan("")})),
+      Catch::Contains("control of step 0: command of joint 'joint 1' = nan, allowed: any finite number"));
+}
+
+TEST_CASE("Commands: gradients of random robots by all their inputs agree with differences",
+          "[dynamics][joints][derivative][nightly]") {
+  int resolved = 0, within = 0;
+  for (const std::uint64_t seed : test::seeds(60)) {
+    const TestScene scene = test::random_robot(static_cast<int>(seed));
+    Random random(seed);
+    GradientCheckConfig check;
+    check.samples = 32;
+    check.controls = test::random_commands(scene.model, check.steps, 0.5, random);
+    const GradientCheck result = check_gradient(scene.model, test::joint_config(2e-3), scene.state, check);
+    CAPTURE(seed, result.failed_step);
+    REQUIRE(result.failed_step == -1);
+    for (const GradientSample& sample : result.samples) {
+      if (sample.unresolved || sample.at_bound) continue;
+      CAPTURE(sample.group, sample.adjoint, sample.difference, sample.self_disagreement);
+      CHECK(sample.relative_error < 1e-3);
+      ++resolved;
+      within += sample.relative_error < 1e-4;
+    }
+  }
+  CHECK(resolved > 300);
+  CHECK(within >= 0.99 * resolved);
+}
+
+TEST_CASE("Commands: random robots under random commands do not fail in 2000 steps",
+          "[dynamics][joints][property][nightly]") {
+  for (const std::uint64_t seed : test::seeds(100)) {
+    const TestScene scene = test::random_robot(static_cast<int>(seed));
+    Random random(seed);
+    CAPTURE(seed);
+    test::run_steps(
+        scene, test::joint_config(2e-3), 2000, [](const State&) {},
+        test::random_commands(scene.model, 2000, 0.5, random));
+  }
 }
 
 }  // namespace abut

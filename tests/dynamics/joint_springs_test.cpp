@@ -47,6 +47,50 @@ TEST_CASE("Joint springs: a body swings at its frequency for 1000 periods, and d
   CHECK(test::close(largest_late, start, 1e-2, 0));
 }
 
+namespace {
+
+/// A ball of 1 kg and 3 cm radius on a hinge about y, 0.3 m away: its coordinate is 250 times as slow as the ball by
+/// itself would make it.
+TestScene ball_on_lever(double gravity) {
+  TestScene scene;
+  scene.model.gravity.z() = -gravity;
+  scene.add(test::sphere_of_mass(0.03, 1.0), test::pose_at({0.3, 0, 1}));
+  test::add_joint(scene, JointKind::hinge, -1, 0, test::along_y({0, 0, 1}));
+  return scene;
+}
+
+}  // namespace
+
+TEST_CASE("Joint springs: hang as deep as their stiffness says where a small body is far from the axis",
+          "[dynamics][joints][value]") {
+  const double h = GENERATE(2e-3, 1e-2), k = 30.0;
+  TestScene scene = ball_on_lever(9.81);
+  scene.model.joints[0].spring_stiffness = k;
+  scene.model.joints[0].damping = 2.0;
+  const State end = run_steps(scene, joint_config(h), static_cast<int>(10.0 / h));
+  const double q = joint_coordinate(scene.model, 0, end), torque = 9.81 * 0.3 * std::cos(q);
+  CAPTURE(h, q, torque / q);
+  const double w = 1.0 / (0.3 * 0.3 + 0.4 * 0.03 * 0.03);
+  CHECK(test::close(torque / q, k / (1.0 + 0.25 * h * h * k * w), 1e-6, 0));
+  CHECK(test::close(torque / q, k, 1e-2, 0));
+}
+
+TEST_CASE("Joint stops and rigid motors: hold a small body far from the axis", "[dynamics][joints][value]") {
+  SECTION("a motor without slip, for 5 s") {
+    TestScene scene = ball_on_lever(9.81);
+    scene.model.joints[0].motor.kind = MotorKind::velocity;
+    const State end = run_steps(scene, joint_config(2e-3), 2500);
+    CHECK(std::abs(joint_coordinate(scene.model, 0, end)) < 1e-4);
+  }
+  SECTION("a stop that a stiff servo pushes against") {
+    TestScene scene = ball_on_lever(0.0);
+    scene.model.joints[0].motor = {MotorKind::position, 1.0, 1e4, 0.0};
+    scene.model.joints[0].upper = 0.5;
+    const State end = run_steps(scene, joint_config(2e-3), 1000);
+    CHECK(test::close(joint_coordinate(scene.model, 0, end), 0.5, 1e-3, 0));
+  }
+}
+
 TEST_CASE("Joint springs: energy stays bounded, however stiff they are", "[dynamics][joints][property]") {
   const double stiffness = GENERATE(1.0, 1e3, 1e6, 1e12);
   TestScene scene = test::arm_of_hinges(4);

@@ -103,6 +103,28 @@ TEST_CASE("set_joint_coordinate: moves body A where B is held, and refuses loops
   }
 }
 
+TEST_CASE(
+    "set_joint_coordinate: the order of joints does not matter, and the first body of a free mechanism stays",
+    "[engine][joints][property]") {
+  TestScene scene;  // two legs on a base, which is body B of both and listed between them
+  for (int b = 0; b < 3; ++b)
+    scene.add(test::box_of_mass({0.1, 0.05, 0.05}, 1.0, 1), test::pose_at({0.3 * b, 0, 0}),
+              test::moving_at({0.1 * b, 0.2, 0}));
+  test::add_joint(scene, JointKind::hinge, 0, 1, test::along_y({0.15, 0, 0}));
+  test::add_joint(scene, JointKind::hinge, 2, 1, test::along_x({0.45, 0, 0}));
+  State there = scene.state, back = scene.state;
+  set_joint_coordinate(scene.model, 0, 0.3, there);
+  set_joint_coordinate(scene.model, 1, -0.8, there);
+  set_joint_coordinate(scene.model, 1, -0.8, back);
+  set_joint_coordinate(scene.model, 0, 0.3, back);
+  for (std::size_t b = 0; b < 3; ++b) {
+    CHECK(test::close(there.X_WB[b].p, back.X_WB[b].p, 0, 1e-14));
+    CHECK(there.X_WB[b].q.angularDistance(back.X_WB[b].q) < 1e-14);
+    CHECK(test::close(there.V_WB[b], back.V_WB[b], 0, 1e-14));
+  }
+  CHECK(there.X_WB[0].p == scene.state.X_WB[0].p);
+}
+
 TEST_CASE("joint_coordinate_direction and joint_rate_direction: are the derivatives of what sets them",
           "[engine][joints][derivative]") {
   for (const bool from_A : {false, true}) {

@@ -97,3 +97,15 @@ def test_commands_without_motors_are_refused():
     model.add_body("ball", abut.sphere(0.1), mass=1.0)
     with pytest.raises(ValueError, match="commands: no joint of the scene has a motor"):
         model.scene().simulator().rollout(2, commands=[0.0])
+
+
+def test_joints_and_bodies_at_the_start_have_no_derivatives_together():
+    model = abut.Model(gravity=[0, 0, 0])
+    for i, name in enumerate(["base", "leg"]):
+        model.add_body(name, abut.box([0.1, 0.02, 0.02]), mass=0.5, position=[0.2 * i, 0, 0])
+    model.add_joint("hip", "hinge", "leg", "base", position=[0.1, 0, 0], axis=[0, 1, 0])
+    names = ["body.base.rotation_vector.y", "joint.hip.coordinate"]
+    run = model.scene().simulator(names).rollout(2, values=[[0.3, -0.5]])
+    np.testing.assert_allclose(run.joint_coordinate[0, 0], [-0.5], atol=1e-14)
+    with pytest.raises(ValueError, match="have no derivatives together"):
+        run.gradient(position=np.ones(run.position.shape))

@@ -108,9 +108,11 @@ TEST_CASE("gradient of the past: has the forces of whoever pulled in each step",
   CHECK(result.request.number == 2);
   REQUIRE(result.request.controls.size() == 6);
   for (std::size_t k = 0; k < 6; ++k) {
-    REQUIRE(result.request.controls[k].wrenches.size() == 2);
-    CHECK((result.request.controls[k].wrenches[1].norm() > 0.0) == (k >= 3));
-    CHECK(result.request.controls[k].wrenches[0].norm() == 0.0);
+    const std::vector<Vec6<double>>& wrenches = result.request.controls[k].wrenches;
+    REQUIRE(wrenches.size() == (k >= 3 ? 2 : 0));
+    if (wrenches.empty()) continue;
+    CHECK(wrenches[1].norm() > 0.0);
+    CHECK(wrenches[0].norm() == 0.0);
   }
 }
 

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
       {"impact_phases", print_impact_phases},
       {"passive_impacts", print_passive_impacts},
       {"joints", print_joints},
+      {"robots", print_robots},
       {"scaling", print_scaling},
       {"layouts", print_layouts},
       {"heap", print_heap},

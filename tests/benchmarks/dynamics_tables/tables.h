@@ -35,6 +35,7 @@ void print_impact_continuity(const Options& options);
 void print_impact_phases(const Options& options);
 void print_passive_impacts(const Options& options);
 void print_joints(const Options& options);
+void print_robots(const Options& options);
 void print_scaling(const Options& options);
 void print_layouts(const Options& options);
 void print_heap(const Options& options);
