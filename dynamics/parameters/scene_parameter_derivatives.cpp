@@ -24,7 +24,7 @@ Vec6<double> pose_direction(const Scene& scene, const SceneParameter& parameter)
   return stack<double>(turn, -turn.cross(arm));
 }
 
-/// How the initial state moves per unit of a joint's coordinate or rate.
+/// Derivative of the initial state with respect to a joint's coordinate or rate.
 StateTangent joint_direction(const Scene& scene, const SceneParameter& parameter) {
   return parameter.kind == ParameterKind::joint_rate
              ? joint_rate_direction(scene.model, parameter.joint, scene.initial)

@@ -10,7 +10,7 @@
 
 namespace abut {
 
-/// What acts in every step; empty means nothing at all.
+/// The control of each step; empty: no controls.
 using Controls = std::vector<Control>;
 
 struct Trajectory {

@@ -122,7 +122,7 @@ struct RowOf {
   Drive drive = Drive::motor;
 };
 
-/// Whether a motor or spring row may add energy to bodies; a spring adds what it has stored. Not for rows that hold.
+/// Whether a row may add energy to the bodies: those of motors, armature and springs. Not for rows that hold.
 bool does_work(const RowOf& row) {
   return row.law == JointLaw::load ||
          (row.law == JointLaw::motor && (row.drive == Drive::motor || row.drive == Drive::armature));

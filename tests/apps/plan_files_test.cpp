@@ -34,7 +34,10 @@ TEST_CASE("pushes_of: one for each run of steps that feel the same", "[apps][val
   scene.pushes = pushes;
   const Controls again = controls_of(scene, 5);
   REQUIRE(again.size() == controls.size());
-  for (std::size_t k = 0; k < again.size(); ++k) CHECK(again[k].wrenches == controls[k].wrenches);
+  for (std::size_t k = 0; k < again.size(); ++k) {
+    CHECK(again[k].wrenches == controls[k].wrenches);
+    CHECK(again[k].commands.empty());
+  }
   CHECK(pushes_of({}, 0.0, 0.1).empty());
   CHECK(pushes_of({{{}, {1.0}}}, 0.0, 0.1).empty());
 }
