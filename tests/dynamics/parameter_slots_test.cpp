@@ -100,9 +100,12 @@ TEST_CASE(
         },
         sample);
     CAPTURE(moved.name, sample.adjoint, sample.difference, largest);
-    CHECK_FALSE(sample.unresolved);
+    // What is hardly felt is lost in rounding, and agrees to within it.
+    const bool is_felt = std::abs(sample.adjoint) > 1e-6 * largest;
+    CHECK(
+        (!sample.unresolved || (!is_felt && std::abs(sample.adjoint - sample.difference) < 1e-7 * largest)));
     CHECK(sample.relative_error < 1e-4);
-    if (std::abs(sample.adjoint) > 1e-6 * largest) felt.insert(moved.kind);
+    if (is_felt) felt.insert(moved.kind);
   }
   CHECK(felt.count(ParameterKind::shape) == 1);
   for (const ParameterInfo* const parameter : all_parameters()) {
