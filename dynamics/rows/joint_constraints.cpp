@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dynamics/motion/fixed_motion.h"
+#include "dynamics/rows/coordinate_scales.h"
 #include "dynamics/rows/joint_drives.h"
 #include "engine/joint_geometry.h"
 #include "engine/lie.h"
@@ -165,7 +166,7 @@ RowList rows_of(const Joint& joint, bool is_link) {
   const auto add_drive = [&](Drive drive) { list.add({Error::coordinate, 2, JointLaw::motor, 1.0, drive}); };
   const auto add_load = [&](Drive drive) { list.add({Error::coordinate, 2, JointLaw::load, 1.0, drive}); };
   if (joint.motor.kind == MotorKind::force) {
-    add_load(Drive::motor);
+    if (!is_link) add_load(Drive::motor);  // a load of the tree
   } else if (joint.motor.kind != MotorKind::none) {
     add_drive(Drive::motor);
   }
@@ -176,17 +177,6 @@ RowList rows_of(const Joint& joint, bool is_link) {
   if (std::isfinite(joint.lower)) list.add({Error::coordinate, 2, JointLaw::stop, 1.0});
   if (std::isfinite(joint.upper)) list.add({Error::coordinate, 2, JointLaw::stop, -1.0});
   return list;
-}
-
-/// [m] by which the angle of a hinge is multiplied where a stop wants a distance: half the size of the
-/// smaller body; 1 of a slider.
-double stop_radius(const Model& model, const Joint& joint) {
-  if (joint.kind == JointKind::slider) return 1.0;
-  double size = std::numeric_limits<double>::infinity();
-  for (const int body : {joint.body_A, joint.body_B}) {
-    if (body >= 0) size = std::min(size, model.bodies[at(body)].size);
-  }
-  return std::isfinite(size) ? 0.5 * size : 1.0;
 }
 
 double dissipation_time_of(const Joint& joint, const JointSettings& settings) {
@@ -218,94 +208,6 @@ double inverse_mass_of(const MassMatrix& mass, int slot, const Vec6<double>& J) 
 double scale_of_inverse_mass(JointLaw law, double radius) {
   return law == JointLaw::stop ? radius * radius : 1.0;
 }
-
-/// The inverse inertia w of a tree's coordinate [1/(kg m^2) or 1/kg], as if only its joint tied the two sides, each what
-/// is fixed together; what else hangs from them makes the true one smaller. With the direction s of the coordinate and
-/// inertias (6, 6) at the origin of JB:
-///     w = 1/(s^T P),   P = (d_A I_A^-1 + d_B I_B^-1)^-1 s,   dw = -w^2 (2 P . ds + sum d V^T dI V),   V = I^-1 P
-class CoordinateInertia {
- public:
-  CoordinateInertia(const MassMatrix& mass, const State& state, const Joint& joint, const Geometry& g,
-                    double d_A, double d_B)
-      : mass_(mass), state_(state), o_(g.frames.X_WJB.p), slides_(joint.kind == JointKind::slider) {
-    const Vec3<double> z = g.axis(2), zero = Vec3<double>::Zero();
-    const Vec6<double> s = slides_ ? stack<double>(zero, z) : stack<double>(z, zero);
-    Mat6<double> sum = Mat6<double>::Zero();
-    for (const auto& [body, d] : {std::pair(joint.body_A, d_A), std::pair(joint.body_B, d_B)}) {
-      if (body < 0 || mass.slot(body) < 0) continue;
-      Side& side = sides_[at(count_++)];
-      side = {body, d, mobility(body)};
-      sum += d * side.mobility;
-    }
-    if (count_ == 0) return;
-    P_ = sum.llt().solve(s);
-    inverse_ = 1.0 / s.dot(P_);
-  }
-
-  [[nodiscard]] double inverse() const { return inverse_; }
-
-  void vjp(double bar, const Geometry& g, GeometryBar& out, const JointRowsGradient& gradient) const {
-    if (count_ == 0) return;
-    const double factor = -bar * inverse_ * inverse_;
-    const Vec3<double> z_bar = 2.0 * factor * (slides_ ? P_.tail<3>() : P_.head<3>());
-    out.theta_JA += g.axis(2).cross(z_bar);
-    for (int i = 0; i < count_; ++i) {
-      const Side& side = sides_[at(i)];
-      const Vec6<double> V = side.mobility * P_;
-      const Vec3<double> w = V.head<3>();
-      mass_.each_fixed_together(side.body, [&](int slot) {
-        const std::size_t b = at(mass_.body(slot));
-        const Vec3<double> v = V.tail<3>() + w.cross(state_.X_WB[b].p - o_);
-        const double c = factor * side.d;
-        gradient.inertia_W[at(slot)] += c * w * w.transpose();
-        gradient.mass[at(slot)] += c * v.squaredNorm();
-        const Vec3<double> arm_bar = 2.0 * c * mass_.mass(slot) * v.cross(w);
-        gradient.pose[b].tail<3>() += arm_bar;
-        out.p_JB -= arm_bar;
-      });
-    }
-  }
-
- private:
-  struct Side {
-    int body = -1;
-    double d = 1.0;
-    Mat6<double> mobility;  ///< I^-1
-  };
-
-  /// Twist at the origin of JB by the wrench there, of a body with what is fixed to it.
-  [[nodiscard]] Mat6<double> mobility(int body) const {
-    double m = 0.0;
-    Vec3<double> moment = Vec3<double>::Zero();
-    mass_.each_fixed_together(body, [&](int slot) {
-      m += mass_.mass(slot);
-      moment += mass_.mass(slot) * (state_.X_WB[at(mass_.body(slot))].p - o_);
-    });
-    const Vec3<double> center = moment / m;
-    Mat3<double> inertia = Mat3<double>::Zero();
-    mass_.each_fixed_together(body, [&](int slot) {
-      const Vec3<double> arm = state_.X_WB[at(mass_.body(slot))].p - o_ - center;
-      inertia += mass_.inertia_W(slot) +
-                 mass_.mass(slot) * (arm.squaredNorm() * Mat3<double>::Identity() - arm * arm.transpose());
-    });
-    const Mat3<double> inverse = inertia.inverse(), C = skew<double>(center);
-    Mat6<double> result;
-    result.topLeftCorner<3, 3>() = inverse;
-    result.topRightCorner<3, 3>() = -inverse * C;
-    result.bottomLeftCorner<3, 3>() = result.topRightCorner<3, 3>().transpose();
-    result.bottomRightCorner<3, 3>() = Mat3<double>::Identity() / m - C * inverse * C;
-    return result;
-  }
-
-  const MassMatrix& mass_;
-  const State& state_;
-  Vec3<double> o_;
-  bool slides_;
-  std::array<Side, 2> sides_;
-  int count_ = 0;
-  Vec6<double> P_ = Vec6<double>::Zero();
-  double inverse_ = 0.0;
-};
 
 /// Whether a row gives way by a stiffness or damping of its own, not by the near-rigid compliance alone.
 bool is_soft(const Joint& joint, const RowOf& row, bool is_link) {
@@ -393,7 +295,13 @@ CoordinateInertia inertia_of(const Model& model, const MassMatrix& mass, const S
                              const Joint& joint, const Geometry& g, const RowOf& kind) {
   const bool is_spring = kind.drive == Drive::spring;
   const auto d = [&](int body) { return is_spring ? spring_count(model, mass, body) : 1; };
-  return {mass, state, joint, g, static_cast<double>(d(joint.body_A)), static_cast<double>(d(joint.body_B))};
+  return {mass,
+          state,
+          joint,
+          g.axis(2),
+          g.frames.X_WJB.p,
+          static_cast<double>(d(joint.body_A)),
+          static_cast<double>(d(joint.body_B))};
 }
 
 /// @param command  of the joint's motor
@@ -457,9 +365,9 @@ void set_law(const Joint& joint, const JointGroup& group, const RowOf& kind, dou
       row.target =
           kind.drive == Drive::spring
               ? spring_law(joint.spring_stiffness, row.error, row.inverse_mass, settings.substep).impulse
-              : force_law(motor_of(joint, kind.drive, drive_inputs(group, row, radius, settings, free)),
-                          settings.substep)
-                    .impulse;
+              : settings.substep *
+                    force_law(motor_of(joint, kind.drive, drive_inputs(group, row, radius, settings, free)))
+                        .force;
       row.resistance = 1.0;
       break;
     case JointLaw::stop:
@@ -487,7 +395,7 @@ void make_joint_rows(const Model& model, const MassMatrix& mass, const State& st
     const RowList list = rows_of(joint, group.is_link);
     if (list.count == 0) continue;
     const Geometry g(model, static_cast<int>(j), state);
-    const double radius = stop_radius(model, joint);
+    const double radius = CoordinateRadius(model, joint).value;
     group.joint = static_cast<int>(j);
     group.slot_A = joint.body_A < 0 ? -1 : mass.slot(joint.body_A);
     group.slot_B = mass.slot(joint.body_B);
@@ -540,7 +448,9 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
     JointGradient& joint_bar = gradient.joints[at(group.joint)];
     const Geometry g(model, group.joint, state);
     const RowList list = rows_of(joint, group.is_link);
-    const double radius = stop_radius(model, joint), tau = dissipation_time_of(joint, settings);
+    const CoordinateRadius of_radius(model, joint);
+    const double radius = of_radius.value, tau = dissipation_time_of(joint, settings);
+    double radius_bar = 0.0;
     GeometryBar geometry_bar;
     for (int begin = 0; begin < list.count;) {
       const int end = block_end(list, begin);
@@ -579,6 +489,8 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
                 inputs.h * bar.limit};
             const DriveInputsBar inputs_bar = motor_of_vjp(kind.drive, inputs, motor_bar, joint_bar);
             add_command(group, inputs_bar.command);
+            if (kind.drive == Drive::friction)
+              radius_bar += motor_bar.damping * joint.friction / settings.law.stiction_speed;
             if (free != nullptr && kind.drive == Drive::armature)
               rate_before_vjp(group, row, *free, inputs_bar.rate_before, bar, gradient);
             break;
@@ -586,9 +498,9 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
           case JointLaw::load: {
             if (kind.drive == Drive::motor) {
               const DriveInputs inputs = drive_inputs(group, row, radius, settings, free);
-              const ForceLaw force = force_law(motor_of(joint, kind.drive, inputs), inputs.h);
-              const MotorTangent motor_bar{bar.target * force.by_target, 0.0, 0.0,
-                                           bar.target * force.by_limit};
+              const ForceLaw force = force_law(motor_of(joint, kind.drive, inputs));
+              const double force_bar = inputs.h * bar.target;
+              const MotorTangent motor_bar{force_bar * force.by_target, 0.0, 0.0, force_bar * force.by_limit};
               add_command(group, motor_of_vjp(kind.drive, inputs, motor_bar, joint_bar).command);
               break;
             }
@@ -626,8 +538,12 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
         add_body(group.slot_A, joint.body_A, row.J_A, bar.J_A);
         add_body(group.slot_B, joint.body_B, row.J_B, bar.J_B);
         if (group.is_link && w_bar != 0.0) {
-          inertia_of(model, mass, state, joint, g, kind)
-              .vjp(w_bar * scale_of_inverse_mass(kind.law, radius), g, geometry_bar, gradient);
+          const CoordinateInertia inertia = inertia_of(model, mass, state, joint, g, kind);
+          const CoordinateInertia::Bar by = inertia.vjp(w_bar * scale_of_inverse_mass(kind.law, radius),
+                                                        gradient.mass, gradient.inertia_W, gradient.pose);
+          geometry_bar.theta_JA += g.axis(2).cross(by.axis);
+          geometry_bar.p_JB += by.o;
+          if (kind.law == JointLaw::stop) radius_bar += 2.0 * radius * w_bar * inertia.inverse();
         }
 
         // The geometry.
@@ -648,6 +564,7 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
           case RowOf::Error::coordinate: {
             if (kind.law == JointLaw::stop) {
               const double scale = kind.sign * radius;
+              radius_bar += (bar.J_A.dot(row.J_A) + bar.J_B.dot(row.J_B) + error_bar * row.error) / radius;
               bar.J_A *= scale;
               bar.J_B *= scale;
               error_bar *= scale;
@@ -671,6 +588,8 @@ void joint_rows_vjp(const Model& model, const MassMatrix& mass, const State& sta
                                        stack<double>(geometry_bar.theta_JB, geometry_bar.p_JB));
     joint_bar.X_AJ += A.X_BC;
     joint_bar.X_BJ += B.X_BC;
+    joint_bar.X_AJ.tail<3>() += radius_bar * of_radius.by_p_A;
+    joint_bar.X_BJ.tail<3>() += radius_bar * of_radius.by_p_B;
     if (joint.body_A >= 0) {
       gradient.pose[at(joint.body_A)] += A.X_WB;
       gradient.pose[at(joint.body_A)].tail<3>() += geometry_bar.p_A;

@@ -12,6 +12,13 @@ namespace abut {
 /// The part of a joint that a row of its coordinate stands for, but for stops.
 enum class Drive { motor, damping, friction, armature, spring };
 
+/// The motor of a joint with the command added to its target.
+[[nodiscard]] inline Motor commanded_motor(const Joint& joint, double command) {
+  Motor motor = joint.motor;
+  motor.target += command;
+  return motor;
+}
+
 /// Inputs of motors, damping, friction and armature.
 struct DriveInputs {
   double h;
@@ -33,9 +40,7 @@ struct DriveInputs {
     case Drive::spring:
       break;
   }
-  Motor motor = joint.motor;
-  motor.target += inputs.command;
-  return motor;
+  return commanded_motor(joint, inputs.command);
 }
 
 /// dL/d of DriveInputs.
@@ -101,14 +106,14 @@ struct MotorLaw {
   return m;
 }
 
-/// The impulse of a motor of given force, and its derivatives.
+/// The force or torque of a motor of the kind `force`, and its derivatives.
 struct ForceLaw {
-  double impulse, by_target, by_limit;
+  double force, by_target, by_limit;
 };
-[[nodiscard]] inline ForceLaw force_law(const Motor& motor, double h) {
-  if (std::isinf(motor.limit)) return {h * motor.target, h, 0.0};
+[[nodiscard]] inline ForceLaw force_law(const Motor& motor) {
+  if (std::isinf(motor.limit)) return {motor.target, 1.0, 0.0};
   const double z = motor.target / motor.limit, root = std::hypot(1.0, z), sine = z / root;
-  return {h * motor.limit * sine, h / (root * root * root), h * sine * sine * sine};
+  return {motor.limit * sine, 1.0 / (root * root * root), sine * sine * sine};
 }
 
 /// The impulse of a spring, and its derivatives.

@@ -75,8 +75,8 @@ void Stepper::substep_jvp(const State& state, const Control& control, const Stat
   dot.links.clear();
   if (trees_) {
     trees_->links_jvp(scratch.trees, dot.links);
-    trees_->free_motion_jvp(solved.mass, state, h, at.motion, solved.trees, free_direction, scratch.trees,
-                            tangent);
+    trees_->free_motion_jvp(solved.mass, state, control, h, at.motion, solved.trees, free_direction,
+                            direction.command, scratch.trees, tangent);
   }
 
   scratch.jvp.contacts.resize(at.contacts.contacts.size());

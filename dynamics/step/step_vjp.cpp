@@ -155,6 +155,7 @@ void Stepper::substep_vjp(const State& state, const Control& control, const Stat
     trees_->links_vjp(solved.trees, bar.links, scratch.trees);
     trees_->free_motion_vjp(solved.mass, state, h, at.motion, solved.trees, bar.v_free, scratch.trees,
                             bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
+    trees_->motor_forces_vjp(control, scratch.trees, model_bar.joints, step_bar.command);
   }
   free_motion_vjp(model, solved.mass, state, control, h, solved.free, at.motion, bar.v_free, momentum_bar,
                   bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);

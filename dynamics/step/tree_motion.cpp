@@ -7,6 +7,7 @@
 #include "dynamics/trees/joint_rates.h"
 #include "dynamics/trees/pose_coordinates.h"
 #include "dynamics/trees/spatial.h"
+#include "engine/control.h"
 #include "engine/joint_geometry.h"
 
 namespace abut {
@@ -30,6 +31,17 @@ TreeMotion::TreeMotion(const Model& model)
     rigid_groups_.group_of_body[at(link.body)] = group;
     rigid_groups_.bodies[at(group)].push_back(link.body);
   }
+  const std::vector<int> motors = joints_with_motor(model);
+  for (const Link& link : trees_.links) {
+    if (link.joint < 0 || model.joints[at(link.joint)].motor.kind != MotorKind::force) continue;
+    const auto motor = std::find(motors.begin(), motors.end(), link.joint) - motors.begin();
+    force_motors_.push_back({link.joint, static_cast<int>(motor), link.u, link.reversed ? -1.0 : 1.0});
+  }
+}
+
+ForceLaw TreeMotion::force_of(const ForceMotor& of, const Control& control) const {
+  const double command = control.commands.empty() ? 0.0 : control.commands[at(of.motor)];
+  return force_law(commanded_motor(model_->joints[at(of.joint)], command));
 }
 
 void TreeMotion::close_joints(const State& state, double h, TreeStep& step, State& closed) const {
@@ -92,6 +104,7 @@ void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const C
   const std::size_t links = trees_.links.size();
   step.loads.wrenches.resize(links);
   step.loads.tau.setZero(trees_.nv);
+  for (const ForceMotor& of : force_motors_) step.loads.tau[of.u] = of.sign * force_of(of, control).force;
   step.start.momentum.resize(links);
   memory.twists.resize(links);
   for (std::size_t i = 0; i < links; ++i) {

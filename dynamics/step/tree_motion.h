@@ -4,10 +4,10 @@
 /// other at the start of a step (motion/link_motion.h). A step of a tree is
 ///     q        coordinates of the poses at its start; from here on the poses are the tree's at q
 ///     P        momenta of the links, M(q) V for the twists V of the state, damped
-///     v_free   J(q) u,  u = (q1 - q)/h,  q1 being where the tree moves to freely (trees/tree_substep.h):
-///              what enters the contact problem
-///     v        v_free + J d, what that makes of it with contacts, motors and stops
-///     q+, P+   where it moves to with  M(q) (v - v_free)  as impulses besides its loads: those of contacts, motors
+///     v_free   J(q) u,  u = (q1 - q)/h,  q1 being where the tree moves to freely (trees/tree_substep.h), motors of
+///              given force included: what enters the contact problem
+///     v        v_free + J d, what that makes of it with contacts, other motors and stops
+///     q+, P+   where it moves to with  M(q) (v - v_free)  as impulses besides its loads: those of contacts, other motors
 ///              and stops, and reactions of joints, which do no work in the tree. Where joints have armature a, which
 ///              is a row of the contact problem, the rest of these impulses is a (s - s_free) at the coordinates
 /// and the twists of the state at the end are those of the momenta P+ at q+, as they are of free bodies: of a link
@@ -22,6 +22,7 @@
 #include "dynamics/motion/free_motion.h"
 #include "dynamics/motion/mass_matrix.h"
 #include "dynamics/rows/contact_rows.h"
+#include "dynamics/rows/joint_drives.h"
 #include "dynamics/trees/free_tree_motion.h"
 #include "dynamics/trees/tree.h"
 #include "dynamics/trees/tree_direction.h"
@@ -131,6 +132,11 @@ class TreeMotion {
                        std::span<Mat3<double>> inertia_W_bar, StateTangent& state_bar,
                        std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
                        std::span<FreeMotionParameterBar> parameter_bar) const;
+  /// Of the forces of motors, right after it.
+  ///
+  /// @param command_bar  one per motor, or none
+  void motor_forces_vjp(const Control& control, const TreeMotionMemory& memory,
+                        std::span<JointTangent> joint_bar, std::span<double> command_bar) const;
   /// From dL/d(closed state), in `state_bar`, to dL/d(state) in its place.
   ///
   /// @param state  as close_joints() took it
@@ -143,10 +149,12 @@ class TreeMotion {
   /// The JVP of set_links(), right after that of close_joints(). Overwrites `dots`.
   void links_jvp(const TreeMotionMemory& memory, std::vector<LinkMotionBar>& dots) const;
   /// Sets links' entries of the tangent's v_free.
-  void free_motion_jvp(const MassMatrix& mass, const State& state, double h,
+  ///
+  /// @param command_dot  one per motor; empty: all 0
+  void free_motion_jvp(const MassMatrix& mass, const State& state, const Control& control, double h,
                        std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
-                       const FreeMotionDirection& direction, TreeMotionMemory& memory,
-                       FreeMotionTangent& tangent) const;
+                       const FreeMotionDirection& direction, std::span<const double> command_dot,
+                       TreeMotionMemory& memory, FreeMotionTangent& tangent) const;
   /// Sets links' entries of `next_dot`.
   void advance_jvp(const MassMatrix& mass, double h, const FreeMotion& free, const EndMotion& end,
                    const State& next, std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
@@ -163,6 +171,14 @@ class TreeMotion {
                   TreeMotionMemory& memory) const;
 
  private:
+  /// A motor of given force on a coordinate.
+  struct ForceMotor {
+    int joint = -1, motor = -1;  ///< index among joints_with_motor()
+    int u = -1;                  ///< rate
+    double sign = 1.0;           ///< of the joint's coordinate in the tree's
+  };
+  [[nodiscard]] ForceLaw force_of(const ForceMotor& of, const Control& control) const;
+
   /// Entries of a link, out of those of all moving bodies.
   [[nodiscard]] Vec6<double> of_link(const MassMatrix& mass, std::size_t link,
                                      const GrowableVector& v) const {
@@ -178,6 +194,7 @@ class TreeMotion {
   KinematicTrees trees_;
   std::vector<char> is_link_;  ///< per joint
   RigidGroups rigid_groups_;
+  std::vector<ForceMotor> force_motors_;
 };
 
 }  // namespace abut

@@ -193,6 +193,18 @@ void TreeMotion::free_motion_vjp(const MassMatrix& mass, const State& state, dou
   for (std::size_t i = 0; i < links; ++i) state_bar.twist[at(trees_.links[i].body)] += twist_bar[i];
 }
 
+void TreeMotion::motor_forces_vjp(const Control& control, const TreeMotionMemory& memory,
+                                  std::span<JointTangent> joint_bar, std::span<double> command_bar) const {
+  for (const ForceMotor& of : force_motors_) {
+    const ForceLaw law = force_of(of, control);
+    const double force_bar = of.sign * memory.bar.loads.tau[of.u];
+    MotorTangent& motor_bar = joint_bar[at(of.joint)].motor;
+    motor_bar.target += force_bar * law.by_target;
+    motor_bar.limit += force_bar * law.by_limit;
+    if (!command_bar.empty()) command_bar[at(of.motor)] += force_bar * law.by_target;
+  }
+}
+
 void TreeMotion::close_joints_vjp(const State& state, const TreeStep& step, TreeMotionMemory& memory,
                                   StateTangent& state_bar, std::vector<JointTangent>& joint_bar) const {
   for (std::size_t i = 0; i < trees_.links.size(); ++i) {
@@ -257,11 +269,15 @@ void TreeMotion::links_jvp(const TreeMotionMemory& memory, std::vector<LinkMotio
   }
 }
 
-void TreeMotion::free_motion_jvp(const MassMatrix& mass, const State& state, double h,
+void TreeMotion::free_motion_jvp(const MassMatrix& mass, const State& state, const Control& control, double h,
                                  std::span<const BodyMotionDerivative> derivatives, const TreeStep& step,
-                                 const FreeMotionDirection& direction, TreeMotionMemory& memory,
-                                 FreeMotionTangent& tangent) const {
+                                 const FreeMotionDirection& direction, std::span<const double> command_dot,
+                                 TreeMotionMemory& memory, FreeMotionTangent& tangent) const {
   TreeMotionTangent& dot = memory.dot;
+  for (const ForceMotor& of : force_motors_) {
+    if (!command_dot.empty())
+      dot.loads.tau[of.u] = of.sign * force_of(of, control).by_target * command_dot[at(of.motor)];
+  }
   dot.parameters.gravity = direction.gravity;
   for (std::size_t i = 0; i < trees_.links.size(); ++i) {
     const auto b = at(trees_.links[i].body);

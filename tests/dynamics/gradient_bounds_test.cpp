@@ -255,7 +255,7 @@ TEST_CASE("check_gradient: a joint at its limits, as far apart as rounding", "[d
   joint.lower = -width;
   joint.upper = 0.0;
   scene.model.joints.push_back(joint);
-  const GradientCheck result = check(scene);
+  const GradientCheck result = check(scene, {}, 8);
   INFO(text_of(result));
   CHECK(result.verdict.passed);
   if (width > 1e-3) return;

@@ -164,7 +164,11 @@ TEST_CASE("JointRows: the rate of a coordinate is that of a motor's row once wha
     const auto J = test::fd_jacobian(coordinate, Vec6<double>(Vec6<double>::Zero()), 1e-5);
     CHECK(test::close(side == 0 ? motor.J_A : motor.J_B, J.row(0).transpose(), 0, 1e-9));
   }
-  const double radius = kind == JointKind::hinge ? 0.4 : 1.0;  // half the size of the bodies
+  const auto arm = [](const Pose<double>& X) {
+    return 0.4 * 0.4 + X.p.squaredNorm();
+  };  // half the size of a body
+  const double both = 1.0 / arm(c.joint().X_AJ) + 1.0 / arm(c.joint().X_BJ);
+  const double radius = kind == JointKind::hinge ? 1.0 / std::sqrt(both) : 1.0;
   CHECK(test::close(lower.J_B, radius * motor.J_B, 1e-14, 0));
   CHECK(test::close(upper.J_B, -radius * motor.J_B, 1e-14, 0));
 }
