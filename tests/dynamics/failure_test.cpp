@@ -534,8 +534,8 @@ TEST_CASE("write_scene_at: joints, oscillations and pushes go on from any state 
       const State &state = one.states.back(),
                   &expected = whole.states[static_cast<std::size_t>(k_before + k + 1)];
       CAPTURE(k);
-      // Twists of links are differences of positions over h, 2 ms: rounding of poses comes back 500-fold.
-      CHECK(relative_difference(state, expected) < 2e-11);
+      // Twists of links are differences of positions over h, 2 ms: rounding of poses comes back 500-fold, and more in contact.
+      CHECK(relative_difference(state, expected) < 1e-10);
       // On its own it goes the same way, but for rounding that ten steps magnify.
       on_its_own = later.rollout(on_its_own, 1, {controls[static_cast<std::size_t>(k)]}).states.back();
       CHECK(relative_difference(on_its_own, expected) < 1e-9);
