@@ -14,8 +14,11 @@
 
 namespace abut {
 
+namespace {
+constexpr std::string_view k_blanks = " \t\r";
+}
+
 std::vector<std::string> fields_of(std::string_view line) {
-  constexpr std::string_view k_blanks = " \t\r";
   std::vector<std::string> fields(1);
   bool quoted = false;
   std::size_t quoted_end = 0;  // of the field: what lies before it stays
@@ -43,6 +46,15 @@ std::vector<std::string> fields_of(std::string_view line) {
   }
   end_field();
   return fields;
+}
+
+std::string csv_field(const std::string& text) {
+  const bool has_outer_blank =
+      text.find_first_of(k_blanks) == 0 || (!text.empty() && text.find_last_of(k_blanks) == text.size() - 1);
+  if (!has_outer_blank && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
 }
 
 CsvTable::CsvTable(const std::filesystem::path& file, std::vector<std::string> known_columns)

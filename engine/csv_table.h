@@ -20,6 +20,9 @@ namespace abut {
 /// The fields of a line; quotes as RFC 4180 has them. Blanks at the ends of a field do not count, unless quoted.
 [[nodiscard]] std::vector<std::string> fields_of(std::string_view line);
 
+/// A text as such a field: quoted where it would not be read as it is.
+[[nodiscard]] std::string csv_field(const std::string& text);
+
 class CsvTable {
  public:
   /// Reads a file. Throws InputError if it is missing or empty, if a quote is not closed, or if a row has another

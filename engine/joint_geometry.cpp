@@ -22,14 +22,18 @@ double& hinge_angle(const Model& model, int joint, State& state) {
   return state.hinge_angles[at(joint)];
 }
 
-/// Marks the bodies that hang together with `body` but for `joint`. False if one of them is held, or is `other`.
+/// Marks the bodies that hang together with `body` but for `joint`. False if they hang on what is held, or on `other`.
 bool find_hanging(const Model& model, int joint, int body, int other, std::vector<char>& is_hanging) {
   is_hanging.assign(model.bodies.size(), false);
+  bool is_free = true;
   std::vector<int> reached{body};
   while (!reached.empty()) {
     const int next = reached.back();
     reached.pop_back();
-    if (next < 0 || model.bodies[at(next)].fixed || next == other) return false;
+    if (next < 0 || model.bodies[at(next)].fixed || next == other) {
+      is_free = false;
+      continue;
+    }
     if (is_hanging[at(next)]) continue;
     is_hanging[at(next)] = true;
     for (std::size_t j = 0; j < model.joints.size(); ++j) {
@@ -39,7 +43,7 @@ bool find_hanging(const Model& model, int joint, int body, int other, std::vecto
       if (across.body_B == next) reached.push_back(across.body_A);
     }
   }
-  return true;
+  return is_free;
 }
 
 /// The bodies that move with a joint, and how: +1 on the side of B, -1 on that of A.
@@ -89,6 +93,11 @@ bool hangs_together(const Model& model, int joint, int body) {
     if (body == side || bodies[at(body)]) return true;
   }
   return false;
+}
+
+bool is_held(const Model& model, int joint) {
+  std::vector<char> bodies;
+  return !find_hanging(model, -1, model.joints[at(joint)].body_B, -1, bodies);
 }
 
 bool can_move(const Model& model, int joint) { return find_beyond(model, joint).has_value(); }

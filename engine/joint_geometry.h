@@ -130,6 +130,9 @@ template <typename S>
 /// Whether a body is tied to a joint by joints, however far.
 [[nodiscard]] bool hangs_together(const Model& model, int joint, int body);
 
+/// Whether what a joint ties together hangs on the world or on a fixed body.
+[[nodiscard]] bool is_held(const Model& model, int joint);
+
 /// How a state changes by a joint's coordinate, and by its rate, as set_joint_coordinate() and set_joint_rate() change
 /// it. Throw std::invalid_argument unless can_move().
 [[nodiscard]] StateTangent joint_coordinate_direction(const Model& model, int joint, const State& state);

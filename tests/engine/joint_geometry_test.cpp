@@ -1,5 +1,6 @@
 #include "engine/joint_geometry.h"
 
+#include <algorithm>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -186,4 +187,22 @@ TEST_CASE("start_within_limits: takes whole turns off where that brings a hinge 
   CHECK(test::close(start(-1.0, 2.0, 6.0), 2.0 * pi - 1.0, 1e-14, 0));
   CHECK(test::close(start(1.0, -20.0, -10.0), 1.0 - 4.0 * pi, 1e-14, 0));
   CHECK(test::close(start(1.0, 2.0, 3.0), 1.0, 1e-14, 0));  // at no turn within
+}
+
+TEST_CASE("hangs_together: all that joints tie, in whatever order they stand", "[engine][joints][value]") {
+  TestScene scene = chain();
+  scene.add(test::box_of_mass({0.1, 0.1, 0.1}, 1.0, 1), test::pose_at({0, 5, 0}));
+  for (int turn = 0; turn < 4; ++turn) {
+    std::vector<Joint>& joints = scene.model.joints;
+    std::rotate(joints.begin(), joints.begin() + 1, joints.end());
+    for (int joint = 0; joint < 4; ++joint) {
+      CAPTURE(turn, joint);
+      for (int body = 0; body < 4; ++body) CHECK(hangs_together(scene.model, joint, body));
+      CHECK_FALSE(hangs_together(scene.model, joint, 4));
+      CHECK(is_held(scene.model, joint));
+    }
+  }
+  const auto on_world = [](const Joint& joint) { return joint.body_A < 0; };
+  std::erase_if(scene.model.joints, on_world);
+  CHECK_FALSE(is_held(scene.model, 0));
 }
