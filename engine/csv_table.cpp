@@ -48,10 +48,11 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-std::string csv_field(const std::string& text) {
+std::string csv_field(const std::string& text, CsvQuotes quotes) {
   const bool has_outer_blank =
       text.find_first_of(k_blanks) == 0 || (!text.empty() && text.find_last_of(k_blanks) == text.size() - 1);
-  if (!has_outer_blank && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  const bool needs_quotes = has_outer_blank || text.find_first_of(",\"\r\n") != std::string::npos;
+  if (quotes == CsvQuotes::where_needed && !needs_quotes) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';

@@ -20,8 +20,10 @@ namespace abut {
 /// The fields of a line; quotes as RFC 4180 has them. Blanks at the ends of a field do not count, unless quoted.
 [[nodiscard]] std::vector<std::string> fields_of(std::string_view line);
 
-/// A text as such a field: quoted where it would not be read as it is.
-[[nodiscard]] std::string csv_field(const std::string& text);
+enum class CsvQuotes { where_needed, always };
+
+/// A text as such a field, quoted at least where it would not be read as it is.
+[[nodiscard]] std::string csv_field(const std::string& text, CsvQuotes quotes = CsvQuotes::where_needed);
 
 class CsvTable {
  public:

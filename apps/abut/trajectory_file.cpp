@@ -17,6 +17,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/atomic_file.h"
+#include "engine/csv_table.h"
 #include "engine/input_error.h"
 #include "engine/npz.h"
 
@@ -24,14 +25,6 @@ namespace abut {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Quoted, as RFC 4180 has it, where it contains what would end the field.
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
 
 /// Throws about `path` unless files can be made in the folder, or the folder itself where it is not there
 /// yet.
@@ -166,7 +159,7 @@ void TrajectoryFile::write_npz(const fs::path& path) const {
 void TrajectoryFile::write_csv(const fs::path& path) const {
   const std::size_t n = model_->bodies.size();
   std::vector<std::string> names;
-  for (const Body& body : model_->bodies) names.push_back(csv_text(body.name));
+  for (const Body& body : model_->bodies) names.push_back(csv_field(body.name));
   AtomicFile file(path);
   file.write(
       "time,body,position_x,position_y,position_z,orientation_w,orientation_x,orientation_y,orientation_z,"
@@ -174,7 +167,7 @@ void TrajectoryFile::write_csv(const fs::path& path) const {
       "angular_velocity_x,angular_velocity_y,angular_velocity_z,energy,contacts");
   for (const std::string& name : names_of(*model_, joints_)) {
     for (const char* const what : {"coordinate", "rate"})
-      file.write("," + csv_text(fmt::format("joint.{}.{}", name, what)));
+      file.write("," + csv_field(fmt::format("joint.{}.{}", name, what)));
   }
   file.write("\n");
   for (std::size_t t = 0; t < time_.size(); ++t) {

@@ -8,13 +8,14 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "apps/identification/joint_measurement_io.h"
 #include "collision/fitting/shape_surface.h"
 #include "collision/fitting/surface_cache.h"
 #include "dynamics/step/stepper.h"
-#include "engine/atomic_file.h"
 #include "engine/check.h"
 #include "engine/control.h"
 #include "engine/input_error.h"
+#include "engine/joint_geometry.h"
 #include "engine/lie.h"
 #include "engine/toml_table.h"
 
@@ -31,16 +32,26 @@ auto at_line(const TomlTable& table, std::string_view key, const Use& use) {
   }
 }
 
-int body_named(const Model& model, const TomlTable& table, std::string_view key) {
-  const std::string name = table.required_text(key);
-  std::vector<std::string> names;
-  for (int b = 0; b < model.body_count(); ++b) {
-    names.push_back(model.bodies[at(b)].name);
-    if (names.back() == name) return b;
-  }
+/// Where a name stands among those of the scene's bodies, or joints.
+int place_of(const TomlTable& table, std::string_view key, const std::string& name, const char* kind,
+             const std::vector<std::string>& names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
   const std::string closest = closest_word(name, names);
-  table.fail(key, fmt::format("the scene has no body '{}'{}", name,
+  table.fail(key, fmt::format("the scene has no {} '{}'{}", kind, name,
                               closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
+}
+
+int body_named(const Model& model, const TomlTable& table, std::string_view key) {
+  std::vector<std::string> names;
+  for (const Body& body : model.bodies) names.push_back(body.name);
+  return place_of(table, key, table.required_text(key), "body", names);
+}
+
+/// Index of a joint that has a coordinate.
+int joint_named(const Model& model, const TomlTable& table, std::string_view key, const std::string& name) {
+  const std::vector<int> joints = joints_with_coordinate(model);
+  return joints[at(place_of(table, key, name, "hinge or slider", names_of(model, joints)))];
 }
 
 // Unknowns --------------------------------------------------------------------------------------------------
@@ -184,9 +195,10 @@ std::vector<double> times_of(const TomlTable& goal, double start) {
 }
 
 void read_goal(const TomlTable& goal, const Scene& scene, std::vector<Measurement>& measurements) {
-  enum class Kind { pose, twist, contact, clearance };
+  enum class Kind { pose, twist, joint, contact, clearance };
   const Kind kind = goal.required_choice<Kind>("kind", {{"pose", Kind::pose},
                                                         {"twist", Kind::twist},
+                                                        {"joint", Kind::joint},
                                                         {"contact", Kind::contact},
                                                         {"clearance", Kind::clearance}});
   const Model& model = scene.model;
@@ -236,6 +248,22 @@ void read_goal(const TomlTable& goal, const Scene& scene, std::vector<Measuremen
       measurement.what = twist;
       break;
     }
+    case Kind::joint: {
+      const int index = joint_named(model, goal, "joint", goal.required_text("joint"));
+      MeasuredJoint joint = unmeasured({}, model, index);
+      if (!goal.has("coordinate") && !goal.has("rate"))
+        goal.fail("", "a goal of kind \"joint\" needs 'coordinate' or 'rate'");
+      if (goal.has("coordinate")) {
+        joint.coordinate = goal.required_number("coordinate", any_number());
+        joint.coordinate_noise = goal.number("coordinate_tolerance", joint.coordinate_noise, positive());
+      }
+      if (goal.has("rate")) {
+        joint.rate = goal.required_number("rate", any_number());
+        joint.rate_noise = goal.number("rate_tolerance", joint.rate_noise, positive());
+      }
+      measurement.what = joint;
+      break;
+    }
     case Kind::contact: {
       ContactPlace place;
       two_bodies(place.body_A, place.body_B);
@@ -268,8 +296,20 @@ std::vector<Measurement> planned(const MotionData& data, const Scene& scene) {
   std::vector<Measurement> measurements;
   const MotionData::Sampling& sampling = *data.sampling;
   const Model& model = scene.model;
+  const bool is_of_joints = data.source.kind == MeasurementSource::Kind::joints;
+  const std::vector<std::string>& listed = data.source.joints;
   const int count = static_cast<int>(std::floor((sampling.until - sampling.from) / sampling.every + 1e-9));
   for (int i = 0; i <= count; ++i) {
+    for (const int joint : is_of_joints ? joints_with_coordinate(model) : std::vector<int>()) {
+      const std::string& name = model.joints[at(joint)].name;
+      if (!listed.empty() && std::find(listed.begin(), listed.end(), name) == listed.end()) continue;
+      MeasuredJoint measured = unmeasured(data.source, model, joint);
+      measured.coordinate = 0.0;
+      if (data.source.has_rates) measured.rate = 0.0;
+      measurements.emplace_back().time = sampling.from + i * sampling.every;
+      measurements.back().what = measured;
+    }
+    if (is_of_joints) continue;
     for (int b = 0; b < model.body_count(); ++b) {
       const Body& body = model.bodies[at(b)];
       const auto& bodies = data.source.bodies;
@@ -293,17 +333,32 @@ std::vector<Measurement> planned(const MotionData& data, const Scene& scene) {
   return measurements;
 }
 
-MotionData read_data(const TomlTable& table, const std::filesystem::path& folder, double start_time) {
+MotionData read_data(const TomlTable& table, const std::filesystem::path& folder, const Scene& scene) {
+  const double start_time = scene.initial.time;
   MotionData data;
   if (!table.has("file")) return data;
   using Kind = MeasurementSource::Kind;
   data.source.file = folder / table.required_text("file");
   if (table.has("bodies")) data.source.bodies = table.required_texts("bodies");
-  data.source.kind = table.choice<Kind>(
-      "kind", Kind::poses,
-      {{"poses", Kind::poses}, {"positions", Kind::positions}, {"surface_points", Kind::surface_points}});
-  data.source.position_noise = table.number("position_noise", 1e-3, positive());
-  data.source.rotation_noise = table.number("rotation_noise", 1e-2, positive());
+  data.source.kind = table.choice<Kind>("kind", Kind::poses,
+                                        {{"poses", Kind::poses},
+                                         {"positions", Kind::positions},
+                                         {"surface_points", Kind::surface_points},
+                                         {"joints", Kind::joints}});
+  if (data.source.kind == Kind::joints) {
+    if (table.has("bodies")) table.fail("bodies", "measured are joints: name these in 'joints'");
+    if (table.has("joints")) data.source.joints = table.required_texts("joints");
+    for (const std::string& name : data.source.joints) (void)joint_named(scene.model, table, "joints", name);
+    data.source.has_rates = table.boolean("rates", false);
+    data.source.linear_noise = table.number("linear_noise", data.source.linear_noise, positive());
+    data.source.angular_noise = table.number("angular_noise", data.source.angular_noise, positive());
+  } else {
+    for (const char* key : {"joints", "rates", "linear_noise", "angular_noise"}) {
+      if (table.has(key)) table.fail(key, "goes with kind = \"joints\"");
+    }
+  }
+  data.source.position_noise = table.number("position_noise", data.source.position_noise, positive());
+  data.source.rotation_noise = table.number("rotation_noise", data.source.rotation_noise, positive());
   if (table.has("sampling")) {
     const TomlTable sampling = table.table("sampling");
     MotionData::Sampling times;
@@ -346,7 +401,7 @@ void read_motion(const TomlTable& table, const std::filesystem::path& folder, Da
                  ExperimentFile& file) {
   const Scene& scene = file.experiment.scene;
   MeasuredMotion motion;
-  MotionData data = read_data(table, folder, scene.initial.time);
+  MotionData data = read_data(table, folder, scene);
   const std::string otherwise =
       data.source.file.empty() ? fmt::format("motion {}", number) : data.source.file.filename().string();
   motion.name = table.text("name", otherwise);
@@ -360,6 +415,8 @@ void read_motion(const TomlTable& table, const std::filesystem::path& folder, Da
           table.fail("file", fmt::format("'{}' is that of another motion, too", data.source.file.string()));
       }
       motion.measurements = planned(data, scene);
+      if (motion.measurements.empty() && data.source.kind == MeasurementSource::Kind::joints)
+        table.fail("kind", "the scene has no hinge and no slider");
       if (motion.measurements.empty()) table.fail("bodies", "none of these is a body of the scene");
     } else {
       table.fail("", "there is no table 'sampling', which says when to measure");
@@ -446,44 +503,6 @@ ExperimentFile read_experiment(const std::filesystem::path& path, DataUse use) {
     throw InputError(path.string(), 0, error.what());  // the message names what is wrong
   }
   return file;
-}
-
-void write_measurements(const std::filesystem::path& path, const Model& model, const MeasuredMotion& motion) {
-  const auto name = [&](int body) {
-    std::string quoted = "\"";
-    for (const char c : model.bodies[at(body)].name) {
-      quoted += c;
-      if (c == '"') quoted += c;
-    }
-    return quoted + "\"";
-  };
-  bool has_rotations = false;
-  for (const Measurement& measurement : motion.measurements) {
-    if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what))
-      has_rotations |= pose->q_WA.has_value();
-  }
-  std::string text = "time,body,position_x,position_y,position_z";
-  if (has_rotations) text += ",orientation_w,orientation_x,orientation_y,orientation_z";
-  text += '\n';
-  const auto add = [&](double time, int body, const Vec3<double>& p) {
-    text += fmt::format("{:.9g},{},{:.9g},{:.9g},{:.9g}", time, name(body), p.x(), p.y(), p.z());
-  };
-  for (const Measurement& measurement : motion.measurements) {
-    if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what)) {
-      add(measurement.time, pose->body, pose->p_WA);
-      if (pose->q_WA) {
-        const Quat<double>& q = *pose->q_WA;
-        text += fmt::format(",{:.9g},{:.9g},{:.9g},{:.9g}", q.w(), q.x(), q.y(), q.z());
-      }
-      text += '\n';
-    } else if (const auto* points = std::get_if<SurfacePoints>(&measurement.what)) {
-      for (Eigen::Index i = 0; i < points->p_W.cols(); ++i) {
-        add(measurement.time, points->body, points->p_W.col(i));
-        text += '\n';
-      }
-    }
-  }
-  write_file(path, text);
 }
 
 }  // namespace abut

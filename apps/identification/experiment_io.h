@@ -56,7 +56,4 @@ enum class DataUse {
 /// read_measurements().
 [[nodiscard]] ExperimentFile read_experiment(const std::filesystem::path& path, DataUse use = DataUse::read);
 
-/// Writes the measurements of a motion as the .csv file that read_measurements() reads.
-void write_measurements(const std::filesystem::path& path, const Model& model, const MeasuredMotion& motion);
-
 }  // namespace abut

@@ -195,13 +195,14 @@ std::string fit_figure_html(const ComparedSeries& series) {
   const double rms = rms_of(series.residual);
   const std::string off =
       std::isfinite(rms) ? fmt::format("<span class=\"rms\">rms {} σ</span>", number_text(rms, 3)) : "";
-  const std::string title = fmt::format("<b>{}{}</b>{}<small>{}, {}</small>", escaped(series.quantity),
-                                        escaped(unit), off, escaped(series.body), escaped(series.motion));
+  const std::string title =
+      fmt::format("<b>{}{}</b>{}<small>{}, {}</small>", escaped(series.quantity), escaped(unit), off,
+                  escaped(series.subject()), escaped(series.motion));
   if (series.time.empty() && series.simulated.empty())
     return figure_html(title, nothing_html("Nothing was measured."), "");
   return figure_html(title,
                      plot.svg(fmt::format("{} of {} in {}, measured and simulated", series.quantity,
-                                          series.body, series.motion)),
+                                          series.subject(), series.motion)),
                      "");
 }
 

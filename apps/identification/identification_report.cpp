@@ -145,6 +145,7 @@ Json json_of(const std::vector<ComparedSeries>& all) {
   for (const ComparedSeries& series : all) {
     json.push_back({{"motion", series.motion},
                     {"body", series.body},
+                    {"joint", series.joint},
                     {"quantity", series.quantity},
                     {"unit", series.unit},
                     {"time", json_of(series.time)},

@@ -41,13 +41,15 @@ struct GoalRow {
   [[nodiscard]] std::string text() const;
 };
 
-/// One component of what was measured of a body in a motion, and of what is simulated at the solution.
+/// One component of what was measured of a body or joint in a motion, and of what is simulated at the solution.
 struct ComparedSeries {
-  std::string motion, body;
+  std::string motion, body, joint;                ///< one of the latter two is empty
   std::string quantity, unit;                     ///< "position.x", "m"
   std::vector<double> time, measured, deviation;  ///< the latter is the noise stated
   std::vector<double> residual;                   ///< (simulated - measured)/deviation at these times
   std::vector<double> simulated_time, simulated;  ///< the curve, at every step
+
+  [[nodiscard]] std::string subject() const { return body.empty() ? "joint " + joint : body; }
 };
 
 struct IterationRow {

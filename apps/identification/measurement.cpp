@@ -5,7 +5,10 @@
 #include <tuple>
 #include <utility>
 
+#include <spdlog/fmt/fmt.h>
+
 #include "engine/lie.h"
+#include "engine/state_view.h"
 
 namespace abut {
 namespace {
@@ -16,8 +19,7 @@ using ResidualRows = MeasurementResidual::Rows;
 struct View {
   const Model& model;
   std::span<const ShapeSdf* const> sdfs;
-  std::span<const Pose<double>> X_WB;
-  std::span<const Vec6<double>> V_WB;
+  const State& state;
 };
 
 MeasurementResidual residual_of(const View& view, const MeasuredPose& measured) {
@@ -25,7 +27,7 @@ MeasurementResidual residual_of(const View& view, const MeasuredPose& measured) 
   const std::vector<int> components = measured.components();
   const auto positions = static_cast<Eigen::Index>(components.size());
   const Eigen::Index count = positions + (measured.q_WA ? 3 : 0);
-  const Pose<double>& X_WB = view.X_WB[at(measured.body)];
+  const Pose<double>& X_WB = view.state.X_WB[at(measured.body)];
   const Vec3<double> arm = X_WB.q * view.model.bodies[at(measured.body)].p_BA;
   out.residual.resize(count);
   ResidualRows by_pose = ResidualRows::Zero(count, 6);
@@ -54,14 +56,41 @@ MeasurementResidual residual_of(const View& view, const MeasuredTwist& measured)
   Vec6<double> weight;
   weight.head<3>().setConstant(1.0 / measured.angular_noise);
   weight.tail<3>().setConstant(1.0 / measured.linear_noise);
-  out.residual = weight.cwiseProduct(view.V_WB[at(measured.body)] - measured.V_WB);
+  out.residual = weight.cwiseProduct(view.state.V_WB[at(measured.body)] - measured.V_WB);
   out.bodies.push_back({measured.body, ResidualRows(0, 6), ResidualRows(weight.asDiagonal())});
+  return out;
+}
+
+MeasurementResidual residual_of(const View& view, const MeasuredJoint& measured) {
+  const Joint& joint = view.model.joints[at(measured.joint)];
+  const int count = (measured.coordinate ? 1 : 0) + (measured.rate ? 1 : 0);
+  MeasurementResidual out;
+  out.residual.resize(count);
+  for (const int body : {joint.body_A, joint.body_B}) {
+    if (body < 0) continue;
+    const StateView<StateDual> moved(view.state, body);
+    MeasurementResidual::OfBody by{body, ResidualRows(count, 6), ResidualRows(count, 6)};
+    Eigen::Index row = 0;
+    const auto add = [&](const StateDual& number, double value, double noise) {
+      out.residual[row] = (number.value - value) / noise;
+      for (int i = 0; i < 6; ++i) {
+        by.by_pose(row, i) = number.d[at(i)] / noise;
+        by.by_twist(row, i) = number.d[at(6 + i)] / noise;
+      }
+      ++row;
+    };
+    if (measured.coordinate)
+      add(moved.joint_coordinate(view.model, measured.joint), *measured.coordinate,
+          measured.coordinate_noise);
+    if (measured.rate) add(moved.joint_rate(view.model, measured.joint), *measured.rate, measured.rate_noise);
+    out.bodies.push_back(std::move(by));
+  }
   return out;
 }
 
 MeasurementResidual residual_of(const View& view, const SurfacePoints& measured) {
   MeasurementResidual out;
-  const Pose<double>& X_WB = view.X_WB[at(measured.body)];
+  const Pose<double>& X_WB = view.state.X_WB[at(measured.body)];
   const ShapeSdf& sdf = *view.sdfs[at(measured.body)];
   const auto primitives = view.model.bodies[at(measured.body)].shape.primitives.size();
   const Eigen::Index count = measured.p_W.cols();
@@ -89,7 +118,7 @@ struct SurfacePlace {
 
 SurfacePlace surface_place(const View& view, int body, const Vec3<double>& p_asset) {
   SurfacePlace place;
-  const Pose<double>& X_WB = view.X_WB[at(body)];
+  const Pose<double>& X_WB = view.state.X_WB[at(body)];
   place.p_B = view.model.bodies[at(body)].p_BA + p_asset;
   place.p_W = X_WB * place.p_B;
   place.n_W = X_WB.q * view.sdfs[at(body)]->evaluate_normal<double>(place.p_B).normal;
@@ -110,7 +139,7 @@ MeasurementResidual residual_of(const View& view, const ContactPlace& wanted) {
     ResidualRows by_pose(6, 6);
     by_pose << sign * place->p_by_pose / wanted.position_noise, place->n_by_pose / wanted.normal_noise;
     out.bodies.push_back({body, by_pose, ResidualRows(0, 6)});
-    const Mat3<double> R = view.X_WB[at(body)].rotation();
+    const Mat3<double> R = view.state.X_WB[at(body)].rotation();
     const ShapeSdf& sdf = *view.sdfs[at(body)];
     const Mat3<double> normal_jacobian = sdf.evaluate_jacobian<double>(place->p_B).normal_jacobian;
     for (int i = 0; i < 3; ++i) {
@@ -134,7 +163,7 @@ MeasurementResidual residual_of(const View& view, const Clearance& wanted) {
   Eigen::Index row = 0;
   const auto add = [&](int owner, int solid, ResidualRows& by_owner, ResidualRows& by_solid) {
     const Body& body = view.model.bodies[at(owner)];
-    const Pose<double>&X_WO = view.X_WB[at(owner)], &X_WS = view.X_WB[at(solid)];
+    const Pose<double>&X_WO = view.state.X_WB[at(owner)], &X_WS = view.state.X_WB[at(solid)];
     for (Eigen::Index i = 0; i < body.contact_points.cols(); ++i, ++row) {
       const Vec3<double> p_O = body.contact_points.col(i), p_W = X_WO * p_O;
       const auto sample = view.sdfs[at(solid)]->evaluate<double>(inverse_point<double>(X_WS, p_W));
@@ -160,6 +189,8 @@ int body_of(const Measurement& measurement) {
       [](const auto& what) {
         if constexpr (requires { what.body; }) {
           return what.body;
+        } else if constexpr (requires { what.joint; }) {
+          return -1;
         } else {
           return what.body_A;
         }
@@ -167,9 +198,17 @@ int body_of(const Measurement& measurement) {
       measurement.what);
 }
 
+std::string subject_text(const Model& model, const Measurement& measurement) {
+  if (const auto* joint = std::get_if<MeasuredJoint>(&measurement.what))
+    return fmt::format("joint '{}'", model.joints[at(joint->joint)].name);
+  return fmt::format("'{}'", model.bodies[at(body_of(measurement))].name);
+}
+
 int residual_count(const Model& model, const Measurement& measurement) {
   if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what))
     return static_cast<int>(pose->components().size()) + (pose->q_WA ? 3 : 0);
+  if (const auto* joint = std::get_if<MeasuredJoint>(&measurement.what))
+    return (joint->coordinate ? 1 : 0) + (joint->rate ? 1 : 0);
   if (const auto* points = std::get_if<SurfacePoints>(&measurement.what))
     return static_cast<int>(points->p_W.cols());
   if (const auto* clearance = std::get_if<Clearance>(&measurement.what)) {
@@ -201,10 +240,24 @@ InterpolatedPose interpolate(const Pose<double>& earlier, const Pose<double>& la
   return between;
 }
 
+InterpolatedState interpolate(const State& earlier, const State& later, double share) {
+  InterpolatedState between;
+  State& state = between.state;
+  state = earlier;
+  state.time += share * (later.time - earlier.time);
+  for (std::size_t b = 0; b < state.X_WB.size(); ++b) {
+    between.poses.push_back(interpolate(earlier.X_WB[b], later.X_WB[b], share));
+    state.X_WB[b] = between.poses[b].X_WB;
+    state.V_WB[b] += share * (later.V_WB[b] - earlier.V_WB[b]);
+  }
+  for (std::size_t j = 0; j < state.hinge_angles.size(); ++j)
+    state.hinge_angles[j] += share * (later.hinge_angles[j] - earlier.hinge_angles[j]);
+  return between;
+}
+
 MeasurementResidual measurement_residual(const Model& model, std::span<const ShapeSdf* const> sdfs,
-                                         const Measurement& measurement, std::span<const Pose<double>> X_WB,
-                                         std::span<const Vec6<double>> V_WB) {
-  const View view{model, sdfs, X_WB, V_WB};
+                                         const Measurement& measurement, const State& state) {
+  const View view{model, sdfs, state};
   return std::visit([&](const auto& what) { return residual_of(view, what); }, measurement.what);
 }
 

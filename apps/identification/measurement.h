@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "collision/sdf/shape_sdf.h"
 #include "engine/model.h"
 #include "engine/pose.h"
+#include "engine/state.h"
 #include "engine/types.h"
 
 namespace abut {
@@ -45,6 +47,14 @@ struct MeasuredTwist {
   double angular_noise = 1, linear_noise = 1;  ///< infinite: that part does not count
 };
 
+/// The coordinate of a hinge (its angle, turns counted) or slider, its rate, or both, as an encoder tells them.
+/// Residual: [(q - measured)/coordinate_noise; (u - measured)/rate_noise], of what was measured.
+struct MeasuredJoint {
+  int joint = -1;
+  std::optional<double> coordinate, rate;       ///< [rad or m], [rad/s or m/s]
+  double coordinate_noise = 1, rate_noise = 1;  ///< standard deviations
+};
+
 /// Points seen on the surface of a body. Residual of each: phi(X_WB^-1 p)/noise, phi being the body's signed
 /// distance.
 struct SurfacePoints {
@@ -70,13 +80,15 @@ struct Clearance {
 
 struct Measurement {
   double time = 0;  ///< [s]
-  std::variant<MeasuredPose, MeasuredTwist, SurfacePoints, ContactPlace, Clearance> what;
+  std::variant<MeasuredPose, MeasuredTwist, MeasuredJoint, SurfacePoints, ContactPlace, Clearance> what;
   std::vector<int> lines{};  ///< of its file: one, or one for each point; none where it is of no table
   bool is_goal = false;      ///< wanted, not seen
 };
 
-/// The first body that a measurement is of.
+/// The first body that a measurement is of; -1 of a joint.
 [[nodiscard]] int body_of(const Measurement& measurement);
+/// "'box'", or "joint 'elbow'".
+[[nodiscard]] std::string subject_text(const Model& model, const Measurement& measurement);
 /// How many residuals it has.
 [[nodiscard]] int residual_count(const Model& model, const Measurement& measurement);
 
@@ -100,6 +112,15 @@ struct InterpolatedPose {
 [[nodiscard]] InterpolatedPose interpolate(const Pose<double>& earlier, const Pose<double>& later,
                                            double share);
 
+/// The state between two others, its poses with how they move.
+struct InterpolatedState {
+  State state;
+  std::vector<InterpolatedPose> poses;
+};
+
+/// Velocities and angles of hinges between are on the straight line.
+[[nodiscard]] InterpolatedState interpolate(const State& earlier, const State& later, double share);
+
 /// What a residual depends on but through the motion: the geometry of a body.
 struct GeometryDependence {
   int row = 0;  ///< of the measurement
@@ -122,12 +143,9 @@ struct MeasurementResidual {
 
 /// At a state at the time of the measurement.
 ///
-/// @param X_WB, V_WB  of all bodies
-/// @param sdfs        of all bodies
+/// @param sdfs  of all bodies
 [[nodiscard]] MeasurementResidual measurement_residual(const Model& model,
                                                        std::span<const ShapeSdf* const> sdfs,
-                                                       const Measurement& measurement,
-                                                       std::span<const Pose<double>> X_WB,
-                                                       std::span<const Vec6<double>> V_WB);
+                                                       const Measurement& measurement, const State& state);
 
 }  // namespace abut

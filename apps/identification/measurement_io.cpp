@@ -11,6 +11,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/abut/trajectory_file.h"
+#include "apps/identification/joint_measurement_io.h"
+#include "engine/atomic_file.h"
 #include "engine/closest_word.h"
 #include "engine/csv_table.h"
 #include "engine/input_error.h"
@@ -19,9 +21,6 @@
 
 namespace abut {
 namespace {
-
-/// Times [s], lengths [m] and the like beyond this are mistakes, and their squares may overflow.
-constexpr double k_largest_value = 1e12;
 
 /// A measurement with where it stands.
 struct Row {
@@ -53,7 +52,7 @@ constexpr std::array<std::string_view, 12> k_columns{"time",
 
 /// The number of a field.
 double number_in(const CsvTable& table, std::size_t row, const std::string& column) {
-  return table.number(row, column, k_largest_value);
+  return table.number(row, column, k_largest_measured);
 }
 
 /// A component of which there is no column is 0.
@@ -169,10 +168,10 @@ std::vector<Row> read_archive(const std::filesystem::path& file, bool rotations)
         const double* q = &(*orientation)[4 * (t * n + b)];
         row.orientation = Quat<double>(q[0], q[1], q[2], q[3]);
       }
-      if (!(std::abs(row.time) <= k_largest_value) ||
-          !(row.position.array().abs() <= k_largest_value).all()) {
-        fail(fmt::format("{}: 'time' or 'position' is not in [-{:g}, {:g}]", row.place, k_largest_value,
-                         k_largest_value));
+      if (!(std::abs(row.time) <= k_largest_measured) ||
+          !(row.position.array().abs() <= k_largest_measured).all()) {
+        fail(fmt::format("{}: 'time' or 'position' is not in [-{:g}, {:g}]", row.place, k_largest_measured,
+                         k_largest_measured));
       }
       rows.push_back(std::move(row));
     }
@@ -235,6 +234,8 @@ std::vector<Measurement> read_measurements(const MeasurementSource& source, cons
   if (extension != ".csv" && extension != ".npz")
     throw InputError(source.file.string(), 0,
                      fmt::format("unknown extension '{}', allowed: .csv, .npz", extension));
+  if (source.kind == MeasurementSource::Kind::joints)
+    return read_joint_measurements(source, model, start_time);
   const bool has_rotations = source.kind == MeasurementSource::Kind::poses;
   const bool is_points = source.kind == MeasurementSource::Kind::surface_points;
   if (is_points && extension != ".csv")
@@ -303,6 +304,45 @@ std::vector<Measurement> read_measurements(const MeasurementSource& source, cons
   std::stable_sort(measurements.begin(), measurements.end(),
                    [](const Measurement& a, const Measurement& b) { return a.time < b.time; });
   return measurements;
+}
+
+void write_measurements(const std::filesystem::path& path, const Model& model, const MeasuredMotion& motion) {
+  std::vector<Measurement> measurements;
+  bool has_rotations = false, is_of_joints = false;
+  for (const Measurement& measurement : motion.measurements) {
+    if (measurement.is_goal) continue;
+    measurements.push_back(measurement);
+    is_of_joints |= std::holds_alternative<MeasuredJoint>(measurement.what);
+    if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what))
+      has_rotations |= pose->q_WA.has_value();
+  }
+  if (is_of_joints) {
+    write_file(path, joint_table(model, measurements));
+    return;
+  }
+  std::string text = "time,body,position_x,position_y,position_z";
+  if (has_rotations) text += ",orientation_w,orientation_x,orientation_y,orientation_z";
+  text += '\n';
+  const auto add = [&](double time, int body, const Vec3<double>& p) {
+    text += fmt::format("{:.9g},{},{:.9g},{:.9g},{:.9g}", time,
+                        csv_field(model.bodies[at(body)].name, CsvQuotes::always), p.x(), p.y(), p.z());
+  };
+  for (const Measurement& measurement : measurements) {
+    if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what)) {
+      add(measurement.time, pose->body, pose->p_WA);
+      if (pose->q_WA) {
+        const Quat<double>& q = *pose->q_WA;
+        text += fmt::format(",{:.9g},{:.9g},{:.9g},{:.9g}", q.w(), q.x(), q.y(), q.z());
+      }
+      text += '\n';
+    } else if (const auto* points = std::get_if<SurfacePoints>(&measurement.what)) {
+      for (Eigen::Index i = 0; i < points->p_W.cols(); ++i) {
+        add(measurement.time, points->body, points->p_W.col(i));
+        text += '\n';
+      }
+    }
+  }
+  write_file(path, text);
 }
 
 }  // namespace abut

@@ -16,6 +16,7 @@
 #include "dynamics/start_warnings.h"
 #include "engine/count_text.h"
 #include "engine/input_error.h"
+#include "engine/joint_geometry.h"
 
 namespace abut {
 namespace {
@@ -42,9 +43,50 @@ std::string jacobian_reason(const MotionFit& fit, const SearchSettings& settings
   return text + (settings.jacobian ? "; as the experiment asks" : "; the fewest");
 }
 
-/// A motion at the solution beside what was measured of it.
-void add_series(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
-                IdentificationReport& report) {
+/// The unit of a joint's coordinate, or rate.
+const char* unit_of(const Model& model, int joint, bool is_rate) {
+  if (model.joints[at(joint)].kind == JointKind::hinge) return is_rate ? "rad/s" : "rad";
+  return is_rate ? "m/s" : "m";
+}
+
+/// The joints of a motion at the solution beside what was measured of them.
+void add_joint_series(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
+                      IdentificationReport& report) {
+  const auto& [inputs, simulator, trajectory] = simulation;
+  const Model& model = simulator.model();
+  std::map<std::pair<int, bool>, ComparedSeries> all;  // of a joint, its rate or coordinate
+  for (const Measurement& measurement : motion.measurements) {
+    const auto* measured = std::get_if<MeasuredJoint>(&measurement.what);
+    if (measured == nullptr) continue;
+    const Eigen::VectorXd off = linearize(simulator, measurement, trajectory.states).residual;
+    Eigen::Index row = 0;
+    for (const bool is_rate : {false, true}) {
+      const std::optional<double>& value = is_rate ? measured->rate : measured->coordinate;
+      if (!value) continue;
+      ComparedSeries& series = all[{measured->joint, is_rate}];
+      series.motion = motion.name;
+      series.joint = model.joints[at(measured->joint)].name;
+      series.quantity = is_rate ? "rate" : "coordinate";
+      series.unit = unit_of(model, measured->joint, is_rate);
+      series.time.push_back(measurement.time);
+      series.measured.push_back(*value);
+      series.deviation.push_back(is_rate ? measured->rate_noise : measured->coordinate_noise);
+      series.residual.push_back(off[row++]);
+    }
+  }
+  for (auto& [of, series] : all) {
+    for (const State& state : trajectory.states) {
+      series.simulated_time.push_back(state.time);
+      series.simulated.push_back(of.second ? joint_rate(model.joints[at(of.first)], state)
+                                           : joint_coordinate(model, of.first, state));
+    }
+    report.series.push_back(std::move(series));
+  }
+}
+
+/// The same of bodies.
+void add_body_series(const MeasuredMotion& motion, const UnknownSpace::Simulation& simulation,
+                     IdentificationReport& report) {
   const auto& [inputs, simulator, trajectory] = simulation;
   std::map<int, std::vector<ComparedSeries>> of_body;
   for (const Measurement& measurement : motion.measurements) {
@@ -113,6 +155,13 @@ void add_goals(const MeasuredMotion& motion, const UnknownSpace::Simulation& sim
           twist->linear_noise);
       add(fmt::format("angular velocity of '{}'", name(twist->body)), "rad/s", off.head<3>().norm(),
           twist->angular_noise);
+    } else if (const auto* joint = std::get_if<MeasuredJoint>(&goal.what)) {
+      if (joint->coordinate)
+        add(fmt::format("coordinate of {}", subject_text(simulator.model(), goal)),
+            unit_of(simulator.model(), joint->joint, false), std::abs(off[0]), joint->coordinate_noise);
+      if (joint->rate)
+        add(fmt::format("rate of {}", subject_text(simulator.model(), goal)),
+            unit_of(simulator.model(), joint->joint, true), std::abs(off[off.size() - 1]), joint->rate_noise);
     } else if (const auto* place = std::get_if<ContactPlace>(&goal.what)) {
       const std::string bodies = fmt::format("'{}' and '{}'", name(place->body_A), name(place->body_B));
       add("contact points of " + bodies, "m", off.head<3>().norm(), place->position_noise);
@@ -348,7 +397,8 @@ IdentificationReport build_report(const ExperimentFile& file, const SearchResult
     }
     add_touching(simulation.trajectory, touching);
     if (report.implausible.empty()) add_implausible_motion(motions[m], simulation, report);
-    add_series(motions[m], simulation, report);
+    add_body_series(motions[m], simulation, report);
+    add_joint_series(motions[m], simulation, report);
   }
   add_pair_frictions(fit, x, told, touching, report.derived);
   return report;

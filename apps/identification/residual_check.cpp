@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -34,26 +35,39 @@ const Measurement& measurement_of(const MotionFit& fit, const ResidualBlock& blo
   return fit.experiment().motions[at(motion)].measurements[at(block.measurement)];
 }
 
-/// What the i-th residual of a pose is of: "position.x".
-std::string component_of(const MeasuredPose& pose, int i) {
-  const std::vector<int> components = pose.components();
+/// What the i-th residual of a measurement is of: "position.x".
+std::string component_of(const Measurement& measurement, int i) {
+  if (const auto* joint = std::get_if<MeasuredJoint>(&measurement.what))
+    return i == 0 && joint->coordinate ? "coordinate" : "rate";
+  const auto* pose = std::get_if<MeasuredPose>(&measurement.what);
+  if (pose == nullptr) return "a measurement";
+  const std::vector<int> components = pose->components();
   const int positions = static_cast<int>(components.size());
   return i < positions ? fmt::format("position.{}", "xyz"[components[at(i)]])
                        : fmt::format("rotation.{}", "xyz"[i - positions]);
+}
+
+/// What a measurement repeats at other times: a number for each body whose pose is measured, and each joint; nothing
+/// of other measurements.
+std::optional<int> series_of(const Model& model, const Measurement& measurement) {
+  if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what)) return pose->body;
+  if (const auto* joint = std::get_if<MeasuredJoint>(&measurement.what))
+    return model.body_count() + joint->joint;
+  return std::nullopt;
 }
 
 /// Sums over neighbours in time. Residuals count up to three typical sizes, so that an outlier is but one.
 void find_serial_correlation(const MotionFit& fit, const Eigen::VectorXd& residuals, ResidualCheck& check) {
   constexpr double k_most = 3.0;
   const double most = k_most * check.typical_size;
-  std::map<std::pair<int, int>, Eigen::VectorXd> before;  // of a segment and body
+  std::map<std::pair<int, int>, Eigen::VectorXd> before;  // of a segment and series
   double products = 0.0, squares = 0.0;
   for (const ResidualBlock& block : fit.blocks()) {
     if (block.kind != ResidualBlock::Kind::measurement) continue;
-    const auto* pose = std::get_if<MeasuredPose>(&measurement_of(fit, block).what);
-    if (pose == nullptr) continue;
+    const auto series = series_of(fit.experiment().scene.model, measurement_of(fit, block));
+    if (!series) continue;
     const Eigen::VectorXd r = residuals.segment(block.begin, block.count).cwiseMax(-most).cwiseMin(most);
-    Eigen::VectorXd& last = before[{block.segment, pose->body}];
+    Eigen::VectorXd& last = before[{block.segment, *series}];
     if (last.size() == r.size()) {
       products += last.dot(r);
       squares += 0.5 * (last.squaredNorm() + r.squaredNorm());
@@ -88,14 +102,10 @@ ResidualCheck check_residuals(const ExperimentFile& file, const MotionFit& fit,
     ++check.outlier_count;
     const int motion = fit.unknowns().segments()[at(block.segment)].motion;
     const Measurement& measurement = measurement_of(fit, block);
-    const std::string& body = fit.experiment().scene.model.bodies[at(body_of(measurement))].name;
-    const auto* pose = std::get_if<MeasuredPose>(&measurement.what);
     OutlyingMeasurement outlier;
     outlier.deviations = size;
-    outlier.what = fmt::format(
-        "{} of '{}' at {:.6g} s",
-        pose != nullptr ? component_of(*pose, static_cast<int>(worst)) : std::string("a measurement"), body,
-        measurement.time);
+    outlier.what = fmt::format("{} of {} at {:.6g} s", component_of(measurement, static_cast<int>(worst)),
+                               subject_text(fit.experiment().scene.model, measurement), measurement.time);
     outlier.place =
         at(part) < measurement.lines.size()
             ? fmt::format("{}:{}", file.data[at(motion)].source.file.string(), measurement.lines[at(part)])

@@ -21,13 +21,13 @@ struct ResidualCheck {
   /// Size of a typical residual in standard deviations of the noise stated: 1 where the noise is as stated,
   /// hardly moved by outliers. The root of the median over measurements of |r|^2 by the median of chi square.
   double typical_size = std::numeric_limits<double>::quiet_NaN();
-  /// Correlation of a residual with the next one of the same component of the same body's pose: near 0 of
-  /// noise, near 1 of a motion that the scene does not have. NaN without two poses in a row.
+  /// Correlation of a residual with the next one of the same component of the same body's pose, or of the same joint:
+  /// near 0 of noise, near 1 of a motion that the scene does not have. NaN without two in a row.
   double serial_correlation = std::numeric_limits<double>::quiet_NaN();
   int serial_pairs = 0;  ///< of which that is
   /// The farthest first, at most five: beyond six typical sizes (at least six standard deviations).
   std::vector<OutlyingMeasurement> outliers;
-  int outlier_count = 0, measurement_count = 0;  ///< of measurements, poses and points each
+  int outlier_count = 0, measurement_count = 0;  ///< of measurements: poses, joints and points each
 };
 
 /// Of the residuals at a point; `fit` is of the file's experiment, its motions whole.

@@ -291,22 +291,15 @@ LinearizedResidual linearize(const Simulator& simulator, const Measurement& meas
   const double share = moment.share;
   const State &earlier = states[at(moment.earlier)], &later = states[at(moment.later)];
 
-  std::vector<Pose<double>> X_WB = earlier.X_WB;
-  std::vector<Vec6<double>> V_WB = earlier.V_WB;
-  std::vector<InterpolatedPose> between(X_WB.size());
+  const InterpolatedState between = interpolate(earlier, later, share);
   std::vector<const ShapeSdf*> sdfs;
-  for (std::size_t b = 0; b < X_WB.size(); ++b) {
-    sdfs.push_back(&simulator.stepper().detector().sdf(static_cast<int>(b)));
-    between[b] = interpolate(earlier.X_WB[b], later.X_WB[b], share);
-    X_WB[b] = between[b].X_WB;
-    V_WB[b] = (1.0 - share) * earlier.V_WB[b] + share * later.V_WB[b];
-  }
-  MeasurementResidual at_time = measurement_residual(model, sdfs, measurement, X_WB, V_WB);
+  for (int b = 0; b < model.body_count(); ++b) sdfs.push_back(&simulator.stepper().detector().sdf(b));
+  MeasurementResidual at_time = measurement_residual(model, sdfs, measurement, between.state);
   LinearizedResidual out;
   out.residual = std::move(at_time.residual);
   out.geometry = std::move(at_time.geometry);
   for (const MeasurementResidual::OfBody& of : at_time.bodies) {
-    const InterpolatedPose& pose = between[at(of.body)];
+    const InterpolatedPose& pose = between.poses[at(of.body)];
     const auto add = [&](int k, const Mat6<double>& by, double weight) {
       LinearizedResidual::OfState state{k, of.body, LinearizedRows(0, 6), LinearizedRows(0, 6)};
       if (of.by_pose.rows() > 0) state.by_pose = of.by_pose * by;

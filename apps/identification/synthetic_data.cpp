@@ -9,6 +9,7 @@
 #include "apps/abut/report.h"
 #include "dynamics/simulator.h"
 #include "engine/check.h"
+#include "engine/joint_geometry.h"
 #include "engine/lie.h"
 
 namespace abut {
@@ -26,6 +27,9 @@ class Noise {
     const bool is_outlier = !is_none() && flaws_.outliers > 0.0 && random_->uniform() < flaws_.outliers;
     return flaws_.noise_factor * (is_outlier ? flaws_.outlier_factor : 1.0);
   }
+  [[nodiscard]] double number(double deviation) {
+    return is_none() || !std::isfinite(deviation) ? 0.0 : deviation * random_->normal();
+  }
   [[nodiscard]] Vec3<double> vector(double deviation) {
     if (is_none() || !std::isfinite(deviation)) return Vec3<double>::Zero();
     const double x = random_->normal(), y = random_->normal(), z = random_->normal();
@@ -37,32 +41,46 @@ class Noise {
   DataFlaws flaws_;
 };
 
-/// A body at the time of a measurement.
+/// The state at the time of a measurement.
 struct Seen {
-  const Body& body;
-  const ShapeSdf& sdf;
-  Pose<double> X_WB;
-  Vec6<double> V_WB;
+  const Stepper& stepper;
+  State state;
+
+  [[nodiscard]] const Model& model() const { return stepper.model(); }
+  [[nodiscard]] const Body& body(int b) const { return model().bodies[at(b)]; }
+  [[nodiscard]] const Pose<double>& X_WB(int b) const { return state.X_WB[at(b)]; }
 };
 
 void simulate(MeasuredPose& pose, const Seen& seen, Noise& noise) {
   const double factor = noise.next_factor();
-  pose.p_WA = seen.X_WB * seen.body.p_BA + noise.vector(factor * pose.position_noise);
+  const Pose<double>& X_WB = seen.X_WB(pose.body);
+  pose.p_WA = X_WB * seen.body(pose.body).p_BA + noise.vector(factor * pose.position_noise);
   if (pose.q_WA)
-    pose.q_WA = (exp_quaternion(noise.vector(factor * pose.rotation_noise)) * seen.X_WB.q).normalized();
+    pose.q_WA = (exp_quaternion(noise.vector(factor * pose.rotation_noise)) * X_WB.q).normalized();
 }
 
 void simulate(MeasuredTwist& twist, const Seen& seen, Noise& noise) {
   const double factor = noise.next_factor();
   const Vec3<double> angular = noise.vector(factor * twist.angular_noise),
                      linear = noise.vector(factor * twist.linear_noise);
-  twist.V_WB = seen.V_WB + stack<double>(angular, linear);
+  twist.V_WB = seen.state.V_WB[at(twist.body)] + stack<double>(angular, linear);
+}
+
+void simulate(MeasuredJoint& joint, const Seen& seen, Noise& noise) {
+  const double factor = noise.next_factor();
+  if (joint.coordinate)
+    joint.coordinate = joint_coordinate(seen.model(), joint.joint, seen.state) +
+                       noise.number(factor * joint.coordinate_noise);
+  if (joint.rate)
+    joint.rate = joint_rate(seen.model().joints[at(joint.joint)], seen.state) +
+                 noise.number(factor * joint.rate_noise);
 }
 
 void simulate(SurfacePoints& points, const Seen& seen, Noise& noise) {
-  const Points& vertices = seen.body.mesh.vertices;
-  require(vertices.cols() > 0,
-          fmt::format("body '{}' has no mesh to draw surface points from", seen.body.name));
+  const Body& body = seen.body(points.body);
+  const ShapeSdf& sdf = seen.stepper.detector().sdf(points.body);
+  const Points& vertices = body.mesh.vertices;
+  require(vertices.cols() > 0, fmt::format("body '{}' has no mesh to draw surface points from", body.name));
   Random choice(static_cast<std::uint64_t>(points.p_W.cols()) + 1);
   Random& drawn = noise.is_none() ? choice : noise.random();
   for (Eigen::Index i = 0; i < points.p_W.cols(); ++i) {
@@ -73,7 +91,7 @@ void simulate(SurfacePoints& points, const Seen& seen, Noise& noise) {
     Vec3<double> normal = Vec3<double>::UnitZ();
     constexpr int k_projections = 20;
     for (int k = 0; k < k_projections; ++k) {
-      const auto sample = seen.sdf.evaluate<double>(p_B);
+      const auto sample = sdf.evaluate<double>(p_B);
       normal = sample.normal;
       p_B -= sample.distance / sample.gradient.squaredNorm() * sample.gradient;
     }
@@ -81,7 +99,7 @@ void simulate(SurfacePoints& points, const Seen& seen, Noise& noise) {
       const double deviation = noise.next_factor() * points.noise;
       p_B += deviation * drawn.normal() * normal;
     }
-    points.p_W.col(i) = seen.X_WB * p_B;
+    points.p_W.col(i) = seen.X_WB(points.body) * p_B;
   }
 }
 
@@ -105,12 +123,9 @@ Experiment with_simulated_data(const MotionFit& fit, const Eigen::VectorXd& x, R
     for (Measurement& measurement : motion.measurements) {
       const Moment moment = moment_of(measurement.time, trajectory.states.front().time, h,
                                       static_cast<int>(trajectory.states.size()) - 1);
-      const State &earlier = trajectory.states[at(moment.earlier)],
-                  &later = trajectory.states[at(moment.later)];
-      const std::size_t b = at(body_of(measurement));
-      const Seen seen{simulator.model().bodies[b], simulator.stepper().detector().sdf(static_cast<int>(b)),
-                      interpolate(earlier.X_WB[b], later.X_WB[b], moment.share).X_WB,
-                      (1.0 - moment.share) * earlier.V_WB[b] + moment.share * later.V_WB[b]};
+      const Seen seen{simulator.stepper(), interpolate(trajectory.states[at(moment.earlier)],
+                                                       trajectory.states[at(moment.later)], moment.share)
+                                               .state};
       std::visit(
           [&](auto& what) {
             if constexpr (requires { simulate(what, seen, noise); }) simulate(what, seen, noise);

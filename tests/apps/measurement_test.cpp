@@ -99,6 +99,17 @@ struct Pair {
       model.bodies.push_back(body);
       V_WB.push_back(random_vector<6>(random));
     }
+    for (const int body_A : {0, -1}) {  // apart and askew, as measured poses may have them
+      for (const JointKind kind : {JointKind::hinge, JointKind::slider}) {
+        Joint joint;
+        joint.kind = kind;
+        joint.body_A = body_A;
+        joint.body_B = 1;
+        joint.X_AJ = random_pose(random);
+        joint.X_BJ = random_pose(random);
+        model.joints.push_back(joint);
+      }
+    }
     for (const Body& body : model.bodies) solids.emplace_back(body.shape);
     for (const ShapeSdf& solid : solids) sdfs.push_back(&solid);
     X_WB.push_back(random_pose(random));
@@ -106,7 +117,7 @@ struct Pair {
                                                0.13 * random.unit_vector()});
   }
   [[nodiscard]] MeasurementResidual residual(const Measurement& measurement) const {
-    return measurement_residual(model, sdfs, measurement, X_WB, V_WB);
+    return measurement_residual(model, sdfs, measurement, State{X_WB, V_WB, 0.0, {}});
   }
 };
 
@@ -118,7 +129,13 @@ std::vector<Measurement> measurements_of_all_kinds(Random& random, const Pair& p
     points.p_W.col(i) = pair.X_WB[1] * Vec3<double>(random.uniform(0.05, 0.15) * random.unit_vector());
   ContactPlace place{0, 1, 0.08 * random.unit_vector(), 0.08 * random.unit_vector(), 0.01, 0.1};
   Clearance clearance{0, 1, 0.01};
-  return {{0.0, pose}, {0.0, twist}, {0.0, points}, {0.0, place}, {0.0, clearance}};
+  const auto noise = [&] { return random.uniform(0.1, 1.0); };
+  MeasuredJoint hinge{0, random.normal(), std::nullopt, noise(), noise()},
+      slider{1, std::nullopt, 0.3, noise(), noise()},
+      hinge_on_world{2, 0.2, random.normal(), noise(), noise()},
+      slider_on_world{3, 0.1, -0.4, noise(), noise()};
+  return {{0.0, pose},  {0.0, twist},  {0.0, points},         {0.0, place},          {0.0, clearance},
+          {0.0, hinge}, {0.0, slider}, {0.0, hinge_on_world}, {0.0, slider_on_world}};
 }
 
 }  // namespace
@@ -140,12 +157,14 @@ TEST_CASE("measurement_residual: the derivatives of every kind by poses and twis
           const auto moved = [&](double h) {
             std::vector<Pose<double>> X_WB = pair.X_WB;
             X_WB[b] = retract(pair.X_WB[b], Vec6<double>(h * unit(c)));
-            return measurement_residual(pair.model, pair.sdfs, measurement, X_WB, pair.V_WB).residual;
+            return measurement_residual(pair.model, pair.sdfs, measurement, State{X_WB, pair.V_WB, 0.0, {}})
+                .residual;
           };
           const auto faster = [&](double h) {
             std::vector<Vec6<double>> V_WB = pair.V_WB;
             V_WB[b][c] += h;
-            return measurement_residual(pair.model, pair.sdfs, measurement, pair.X_WB, V_WB).residual;
+            return measurement_residual(pair.model, pair.sdfs, measurement, State{pair.X_WB, V_WB, 0.0, {}})
+                .residual;
           };
           CAPTURE(i, measurement.what.index(), of.body, c);
           const Eigen::VectorXd by_pose = (moved(k_step) - moved(-k_step)) / (2.0 * k_step);
@@ -179,7 +198,7 @@ TEST_CASE("measurement_residual: a pose off by a known way and turn is off by th
                        turned = random_rotation_vector(random, random.uniform(0.0, 2.0));
     MeasuredPose pose{0, X_WB * model.bodies[0].p_BA - off, std::nullopt, 0.01, 0.2};
     const auto residual_at = [&](const Pose<double>& X) {
-      return measurement_residual(model, {}, {0.0, pose}, {&X, 1}, at_rest);
+      return measurement_residual(model, {}, {0.0, pose}, State{{X}, at_rest, 0.0, {}});
     };
     CHECK(residual_count(model, {0.0, pose}) == 3);
     CHECK(residual_at(X_WB).residual.size() == 3);  // of a rotation that was not measured there is nothing
@@ -243,8 +262,7 @@ TEST_CASE("read_measurements: reads what abut run wrote, from table and archive 
     for (std::size_t i = 0; i < all.size(); ++i) {
       const State& state = trajectory.states[i / 2];
       CHECK(all[i].time == state.time);
-      const MeasurementResidual residual =
-          measurement_residual(place.scene.model, {}, all[i], state.X_WB, state.V_WB);
+      const MeasurementResidual residual = measurement_residual(place.scene.model, {}, all[i], state);
       CHECK(residual.residual.norm() < 1e-9);
     }
     source.bodies = {"ball"};

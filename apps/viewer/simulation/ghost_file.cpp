@@ -81,7 +81,7 @@ GhostSource open_ghosts(const fs::path& file, const SceneModel& model) {
     source.kind = has_rotations(file) ? MeasurementSource::Kind::poses : MeasurementSource::Kind::positions;
     const std::vector<Measurement> measurements =
         read_measurements(source, model.model(), model.scene->initial.time);
-    return known(measured_ghosts(model.model(), measurements, name));
+    return known(measured_ghosts(model.model(), model.scene->initial, measurements, name));
   }
   return known(motion_ghosts(model.model(), recorded_states(file, model.model()), name));
 }

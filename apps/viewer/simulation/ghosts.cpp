@@ -10,6 +10,7 @@
 #include "apps/identification/measurement.h"
 #include "apps/picture/camera.h"
 #include "engine/check.h"
+#include "engine/joint_geometry.h"
 
 namespace abut::viewer {
 namespace {
@@ -20,6 +21,21 @@ Pose<double> between(const GhostPose& earlier, const GhostPose& later, double ti
   const Vec3<double> p = (1.0 - share) * earlier.X_WA.p + share * later.X_WA.p;
   if (!earlier.X_WA.q.coeffs().allFinite() || !later.X_WA.q.coeffs().allFinite()) return {earlier.X_WA.q, p};
   return {interpolate(earlier.X_WA, later.X_WA, share).X_WB.q, p};
+}
+
+/// Moves the bodies to where a joint was measured. They were last where those measured before had them.
+void add_joint_ghosts(const Model& model, double time, const MeasuredJoint& measured, State& state,
+                      Ghosts& ghosts) {
+  if (!measured.coordinate || !can_move(model, measured.joint) || !is_held(model, measured.joint)) return;
+  set_joint_coordinate(model, measured.joint, *measured.coordinate, state);
+  for (int b = 0; b < model.body_count(); ++b) {
+    const Body& body = model.bodies[at(b)];
+    if (body.fixed || !hangs_together(model, measured.joint, b)) continue;
+    const Pose<double>& X_WB = state.X_WB[at(b)];
+    std::vector<GhostPose>& poses = ghosts.of_body[at(b)];
+    if (poses.empty() || poses.back().time != time) poses.emplace_back();
+    poses.back() = {time, {X_WB.q, X_WB * body.p_BA}};
+  }
 }
 
 Pose<double> pose_at(const std::vector<GhostPose>& poses, double time) {
@@ -43,8 +59,10 @@ Ghosts motion_ghosts(const Model& model, std::span<const State> states, std::str
   return ghosts;
 }
 
-Ghosts measured_ghosts(const Model& model, std::span<const Measurement> measurements, std::string name) {
+Ghosts measured_ghosts(const Model& model, const State& start, std::span<const Measurement> measurements,
+                       std::string name) {
   constexpr double k_unknown = std::numeric_limits<double>::quiet_NaN();
+  State state = start;
   Ghosts ghosts;
   ghosts.name = std::move(name);
   ghosts.of_body.resize(model.bodies.size());
@@ -55,6 +73,8 @@ Ghosts measured_ghosts(const Model& model, std::span<const Measurement> measurem
         if (!pose->is_measured[at(i)]) ghost.X_WA.p[i] = k_unknown;
       }
       ghosts.of_body[at(pose->body)].push_back(ghost);
+    } else if (const auto* joint = std::get_if<MeasuredJoint>(&measurement.what)) {
+      add_joint_ghosts(model, measurement.time, *joint, state, ghosts);
     } else if (const auto* points = std::get_if<SurfacePoints>(&measurement.what)) {
       if (!ghosts.points.empty() && ghosts.points.back().time == measurement.time) {  // of another body
         Points& all = ghosts.points.back().points_W;

@@ -34,9 +34,10 @@ struct Ghosts {
 
 /// Of all bodies of a trajectory, its states in the order of time.
 [[nodiscard]] Ghosts motion_ghosts(const Model& model, std::span<const State> states, std::string name);
-/// Of measured poses, those that are wanted included, and surface points.
-[[nodiscard]] Ghosts measured_ghosts(const Model& model, std::span<const Measurement> measurements,
-                                     std::string name);
+/// Of measured poses, those that are wanted included, of surface points, and of joints: bodies of mechanisms that are
+/// held, as far as their other joints are as at the start.
+[[nodiscard]] Ghosts measured_ghosts(const Model& model, const State& start,
+                                     std::span<const Measurement> measurements, std::string name);
 
 struct BodyGhost {
   int body = -1;

@@ -297,7 +297,8 @@ void SimulationCore::open_experiment(const ExperimentChoice& choice) {
 void SimulationCore::use_experiment(ExperimentScene opened, SharedModel model) {
   use(std::move(model));
   experiment_ = std::make_shared<const ExperimentView>(std::move(opened.view));
-  ghosts_ = measured_ghosts(model_->model(), experiment_->measured->measurements, ghosts_name(*experiment_));
+  ghosts_ = measured_ghosts(model_->model(), model_->scene->initial, experiment_->measured->measurements,
+                            ghosts_name(*experiment_));
   passing_ghosts_ = {};
   start_from(model_->scene->initial);
 }

@@ -15,7 +15,8 @@ from pathlib import Path
 
 EXPERIMENTS = Path("assets/experiments")
 WITH_TRUTH = ("box_friction", "sphere_bounce", "sphere_bounce_weightless", "tumbling_box", "tumbling_spot",
-              "shape_from_motion", "shape_from_points", "shape_from_points_weightless", "spot_on_pole")
+              "shape_from_motion", "shape_from_points", "shape_from_points_weightless", "spot_on_pole",
+              "arm_from_encoders")
 GOALS = ("drill_push", "swing_up", "throw_through_gap", "contact_pose")
 
 
