@@ -1,5 +1,7 @@
 #include "dynamics/step/tree_motion.h"
 
+#include <algorithm>
+
 #include "dynamics/trees/joint_rates.h"
 #include "dynamics/trees/pose_coordinates.h"
 #include "dynamics/trees/spatial.h"
@@ -15,6 +17,45 @@ void each_rotation(const KinematicTrees& trees, const F& f) {
   for (const Link& link : trees.links) {
     if (link.kind == LinkKind::ball || link.kind == LinkKind::free) f(link.u);
   }
+}
+
+/// VJP of v_free, into memory.bar.
+void free_velocity_vjp(const KinematicTrees& trees, const MassMatrix& mass, double h, const TreeStep& step,
+                       const GrowableVector& v_free_bar, TreeMotionMemory& memory) {
+  const std::size_t links = trees.links.size();
+  TreeMotionTangent free_bar(trees);
+  // v_free = J(q) u
+  moving_twists(trees, step.parameters, step.kinematics, step.u, memory.twists);
+  std::vector<Vec6<double>> F(links);
+  for (std::size_t i = 0; i < links; ++i) {
+    const Vec3<double>& p = step.kinematics.p_OB[i];
+    const Vec6<double> V_bar = v_free_bar.segment<6>(6 * mass.slot(trees.links[i].body));
+    F[i] = wrench_about_origin(p, V_bar);
+    const Vec3<double> w = memory.twists[i].head<3>(), v_bar = V_bar.tail<3>(), p_bar = v_bar.cross(w);
+    memory.kinematics_bar.link[i] += wrench_of_force(p, p_bar);
+  }
+  VecX<double> by_end(trees.nv);
+  tree_forces(trees, trees.all(), step.kinematics, F, by_end);
+  for (std::size_t i = 0; i < links; ++i) {
+    const Link& link = trees.links[i];
+    for (int k = link.u; k < link.u + link.nv; ++k) memory.kinematics_bar.axes.col(k) += step.u[k] * F[i];
+    if (link.parent < 0)
+      base_twist_vjp(step.parameters, link.tree, step.kinematics.origin[at(link.tree)], F[i],
+                     free_bar.parameters);
+  }
+  // u = (q1 - q)/h
+  by_end /= h;
+  VecX<double> by_start = -by_end;
+  each_rotation(trees, [&](int u) {
+    const Mat3<double> J_inverse = left_jacobian_inverse_so3<double>(h * step.u.segment<3>(u));
+    const Vec3<double> d_bar = by_end.segment<3>(u);
+    by_end.segment<3>(u) = J_inverse.transpose() * d_bar;
+    by_start.segment<3>(u) = -(J_inverse * d_bar);
+  });
+  free_bar.state.q = by_end;
+  memory.motion.step_vjp(trees, step.parameters, step.loads, step.record, free_bar);
+  memory.bar += free_bar;
+  memory.bar.state.q += by_start;
 }
 
 }  // namespace
@@ -128,41 +169,13 @@ void TreeMotion::free_motion_vjp(const MassMatrix& mass, const State& state, dou
                                  std::span<Vec6<double>> wrench_bar, Vec3<double>& gravity_bar,
                                  std::span<FreeMotionParameterBar> parameter_bar) const {
   const std::size_t links = trees_.links.size();
-  TreeMotionTangent free_bar(trees_);
-  // v_free = J(q) u
-  moving_twists(trees_, step.parameters, step.kinematics, step.u, memory.twists);
-  std::vector<Vec6<double>> F(links);
-  for (std::size_t i = 0; i < links; ++i) {
-    const Vec3<double>& p = step.kinematics.p_OB[i];
-    const Vec6<double> V_bar = of_link(mass, i, v_free_bar);
-    F[i] = wrench_about_origin(p, V_bar);
-    const Vec3<double> w = memory.twists[i].head<3>(), v_bar = V_bar.tail<3>(), p_bar = v_bar.cross(w);
-    memory.kinematics_bar.link[i] += wrench_of_force(p, p_bar);
-  }
-  VecX<double> by_end(trees_.nv);
-  tree_forces(trees_, trees_.all(), step.kinematics, F, by_end);
-  for (std::size_t i = 0; i < links; ++i) {
-    const Link& link = trees_.links[i];
-    for (int k = link.u; k < link.u + link.nv; ++k) memory.kinematics_bar.axes.col(k) += step.u[k] * F[i];
-    if (link.parent < 0)
-      base_twist_vjp(step.parameters, link.tree, step.kinematics.origin[at(link.tree)], F[i],
-                     free_bar.parameters);
-  }
-  // u = (q1 - q)/h
-  by_end /= h;
-  VecX<double> by_start = -by_end;
-  each_rotation(trees_, [&](int u) {
-    const Mat3<double> J_inverse = left_jacobian_inverse_so3<double>(h * step.u.segment<3>(u));
-    const Vec3<double> d_bar = by_end.segment<3>(u);
-    by_end.segment<3>(u) = J_inverse.transpose() * d_bar;
-    by_start.segment<3>(u) = -(J_inverse * d_bar);
+  // Where nothing acted on a tree, all goes back through its end.
+  const bool is_felt = std::any_of(trees_.links.begin(), trees_.links.end(), [&](const Link& link) {
+    return !v_free_bar.segment<6>(6 * mass.slot(link.body)).isZero(0.0);
   });
-  free_bar.state.q = by_end;
-  memory.motion.step_vjp(trees_, step.parameters, step.loads, step.record, free_bar);
+  if (is_felt) free_velocity_vjp(trees_, mass, h, step, v_free_bar, memory);
 
   TreeMotionTangent& bar = memory.bar;
-  bar += free_bar;
-  bar.state.q += by_start;
   gravity_bar += bar.parameters.gravity;
   for (std::size_t i = 0; i < links; ++i) {
     const auto b = at(trees_.links[i].body);
