@@ -13,6 +13,7 @@
 #include "dynamics/parameters/scene_parameter_derivatives.h"
 #include "dynamics/rollout/rollout_jvp.h"
 #include "dynamics/simulator.h"
+#include "engine/joint_geometry.h"
 #include "tests/support/all_parameters_scene.h"
 #include "tests/support/close.h"
 
@@ -78,7 +79,9 @@ std::vector<Moved> all_moved(const Scene& scene, const Gradient& gradient) {
 TEST_CASE(
     "parameters: the slot of each in a gradient has the derivative that differences through the table have",
     "[dynamics][derivative]") {
-  const Scene scene = all_parameters_scene(k_gradient_check_tolerance);
+  Scene scene = all_parameters_scene(k_gradient_check_tolerance);
+  // The servo moves: at rest, held by its dry friction, it would hardly feel the damping of its link.
+  set_joint_rate(scene.model, 2, -1.0, scene.initial);
   const Simulator simulator(scene.model, scene.config.step);
   const Trajectory trajectory = simulator.rollout(scene.initial, k_slot_steps);
   REQUIRE(trajectory.ok());
@@ -100,12 +103,9 @@ TEST_CASE(
         },
         sample);
     CAPTURE(moved.name, sample.adjoint, sample.difference, largest);
-    // What is hardly felt is lost in rounding, and agrees to within it.
-    const bool is_felt = std::abs(sample.adjoint) > 1e-6 * largest;
-    CHECK(
-        (!sample.unresolved || (!is_felt && std::abs(sample.adjoint - sample.difference) < 1e-7 * largest)));
+    CHECK_FALSE(sample.unresolved);
     CHECK(sample.relative_error < 1e-4);
-    if (is_felt) felt.insert(moved.kind);
+    if (std::abs(sample.adjoint) > 1e-6 * largest) felt.insert(moved.kind);
   }
   CHECK(felt.count(ParameterKind::shape) == 1);
   for (const ParameterInfo* const parameter : all_parameters()) {
