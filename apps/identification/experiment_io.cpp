@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -347,8 +348,16 @@ MotionData read_data(const TomlTable& table, const std::filesystem::path& folder
                                          {"joints", Kind::joints}});
   if (data.source.kind == Kind::joints) {
     if (table.has("bodies")) table.fail("bodies", "measured are joints: name these in 'joints'");
-    if (table.has("joints")) data.source.joints = table.required_texts("joints");
-    for (const std::string& name : data.source.joints) (void)joint_named(scene.model, table, "joints", name);
+    if (table.has("joints")) {
+      data.source.joints = table.required_texts("joints");
+      if (data.source.joints.empty())
+        table.fail("joints", "is empty: leave it out for all joints of the file");
+    }
+    std::set<std::string> names;
+    for (const std::string& name : data.source.joints) {
+      (void)joint_named(scene.model, table, "joints", name);
+      if (!names.insert(name).second) table.fail("joints", fmt::format("names '{}' twice", name));
+    }
     data.source.has_rates = table.boolean("rates", false);
     data.source.linear_noise = table.number("linear_noise", data.source.linear_noise, positive());
     data.source.angular_noise = table.number("angular_noise", data.source.angular_noise, positive());
@@ -410,6 +419,8 @@ void read_motion(const TomlTable& table, const std::filesystem::path& folder, Da
     if (use == DataUse::read) {
       motion.measurements = read_measurements(data.source, scene.model, scene.initial.time);
     } else if (data.sampling) {
+      if (data.source.file.extension() != ".csv")
+        table.fail("file", fmt::format("'{}': data are made as .csv files", data.source.file.string()));
       for (const MotionData& other : file.data) {
         if (other.source.file == data.source.file)
           table.fail("file", fmt::format("'{}' is that of another motion, too", data.source.file.string()));

@@ -16,10 +16,10 @@
 namespace abut {
 namespace {
 
-/// What was measured of one joint: a number for each time.
+/// The measurements of one joint.
 struct Series {
   int joint = -1;
-  std::vector<double> coordinate, rate;  ///< empty: not measured
+  std::vector<double> coordinate, rate;  ///< one for each time; empty: not measured
 };
 
 struct Log {
@@ -70,11 +70,11 @@ std::vector<std::size_t> rows_of(const CsvTable& table) {
   return rows;
 }
 
-Log read_table(const MeasurementSource& source, const Wanted& wanted) {
+Log read_table(const MeasurementSource& source, const Model& model, const Wanted& wanted) {
   std::vector<std::string> known{"time", "body"};
-  for (const std::string& name : wanted.names) {
-    known.push_back(name);
-    for (const char* quantity : {"coordinate", "rate"}) known.push_back(column_of(name, quantity));
+  for (const Joint& joint : model.joints) {
+    known.push_back(joint.name);
+    for (const char* quantity : {"coordinate", "rate"}) known.push_back(column_of(joint.name, quantity));
   }
   const CsvTable table(source.file, known);
   table.require_columns({"time"}, "add the time of each row, in seconds on the scene's clock");
@@ -109,7 +109,7 @@ Log read_table(const MeasurementSource& source, const Wanted& wanted) {
     series.rate = numbers(column_of(name, "rate"));
   }
   if (log.series.empty())
-    table.fail(table.header_line(), "there is no column named after a hinge or slider, " + wanted.allowed());
+    table.fail(table.header_line(), "no column has the name of a hinge or slider, " + wanted.allowed());
   return log;
 }
 
@@ -122,6 +122,16 @@ Log read_archive(const MeasurementSource& source, const Wanted& wanted) {
     return found->second;
   };
   const std::vector<std::string>& names = texts_of(source.file, "joint_names", array("joint_names"));
+  const std::size_t n = names.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<std::ptrdiff_t>(i))
+      fail(fmt::format("'joint_names' has '{}' twice", names[i]));
+  }
+  const std::vector<std::size_t>& shape_of_time = array("time").shape;
+  if (shape_of_time.size() != 1)
+    fail(fmt::format("'time' has shape ({}), expected (T)", fmt::join(shape_of_time, ", ")));
+  const std::size_t times = shape_of_time.front();
   const auto numbers = [&](const std::string& name, const std::vector<std::size_t>& shape) {
     const NpzArray& of = array(name);
     if (!std::holds_alternative<std::vector<double>>(of.values))
@@ -129,14 +139,16 @@ Log read_archive(const MeasurementSource& source, const Wanted& wanted) {
     if (of.shape != shape)
       fail(fmt::format("'{}' has shape ({}), expected ({})", name, fmt::join(of.shape, ", "),
                        fmt::join(shape, ", ")));
-    for (const double value : of.doubles()) {
-      if (!(std::abs(value) <= k_largest_measured))
-        fail(fmt::format("'{}' holds {}, allowed: numbers in [-{:g}, {:g}]", name, value, k_largest_measured,
-                         k_largest_measured));
+    const std::vector<double>& values = of.doubles();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::abs(values[i]) <= k_largest_measured) continue;
+      const std::string place =
+          shape.size() == 1 ? fmt::format("{}", i) : fmt::format("{}, {}", i / n, i % n);
+      fail(fmt::format("{}[{}] = {}, allowed: a number in [-{:g}, {:g}]", name, place, values[i],
+                       k_largest_measured, k_largest_measured));
     }
-    return of.doubles();
+    return values;
   };
-  const std::size_t times = array("time").shape.size() == 1 ? array("time").shape[0] : 0, n = names.size();
   Log log;
   log.time = numbers("time", {times});
   const std::vector<double> coordinates = numbers("joint_coordinate", {times, n});
@@ -157,7 +169,7 @@ Log read_archive(const MeasurementSource& source, const Wanted& wanted) {
       if (wanted.has_rates) series.rate.push_back(rates[t * n + column]);
     }
   }
-  if (log.series.empty()) fail("'joint_names' names no hinge or slider of the scene, " + wanted.allowed());
+  if (log.series.empty()) fail("'joint_names' has no hinge or slider of the scene, " + wanted.allowed());
   return log;
 }
 
@@ -176,7 +188,7 @@ std::vector<Measurement> read_joint_measurements(const MeasurementSource& source
                                                  double start_time) {
   const Wanted wanted = wanted_of(source, model);
   const bool is_table = source.file.extension() == ".csv";
-  const Log log = is_table ? read_table(source, wanted) : read_archive(source, wanted);
+  const Log log = is_table ? read_table(source, model, wanted) : read_archive(source, wanted);
   const auto fail = [&](std::size_t t, const std::string& message) {
     const int line = is_table ? log.lines[t] : 0;
     throw InputError(source.file.string(), line,

@@ -35,7 +35,7 @@ const Measurement& measurement_of(const MotionFit& fit, const ResidualBlock& blo
   return fit.experiment().motions[at(motion)].measurements[at(block.measurement)];
 }
 
-/// What the i-th residual of a measurement is of: "position.x".
+/// The name of the i-th residual of a measurement: "position.x".
 std::string component_of(const Measurement& measurement, int i) {
   if (const auto* joint = std::get_if<MeasuredJoint>(&measurement.what))
     return i == 0 && joint->coordinate ? "coordinate" : "rate";
@@ -47,8 +47,8 @@ std::string component_of(const Measurement& measurement, int i) {
                        : fmt::format("rotation.{}", "xyz"[i - positions]);
 }
 
-/// What a measurement repeats at other times: a number for each body whose pose is measured, and each joint; nothing
-/// of other measurements.
+/// The series that a measurement belongs to: the poses of a body, or the numbers of a joint. Other measurements belong to
+/// none.
 std::optional<int> series_of(const Model& model, const Measurement& measurement) {
   if (const auto* pose = std::get_if<MeasuredPose>(&measurement.what)) return pose->body;
   if (const auto* joint = std::get_if<MeasuredJoint>(&measurement.what))

@@ -57,7 +57,7 @@ std::vector<SeenNumber> numbers_of(const Model& model, const MeasuredMotion& mot
   return seen;
 }
 
-/// How much of measured numbers a motion explains, by sums over all of them, each in its standard deviation.
+/// How well a motion explains measured numbers. Sums of squares, each number in its standard deviation.
 struct Misfit {
   double squares = 0;    // of simulated less measured
   double variation = 0;  // of what is simulated, about its start
@@ -145,7 +145,7 @@ class GuessedMotion {
   double h_ = 0.0;
 };
 
-/// Of one motion, in all units, at a factor of times; nothing where it is not simulated.
+/// The misfits of one motion in all units, its times multiplied by a factor. None if that much is not simulated.
 std::optional<Misfits> misfits(const MotionFit& fit, int motion, const std::vector<SeenNumber>& seen,
                                double time_factor) {
   constexpr int k_least = 3;  // times, which say something of how numbers vary

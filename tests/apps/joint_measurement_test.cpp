@@ -16,6 +16,8 @@
 #include "apps/identification/synthetic_data.h"
 #include "apps/identification/unit_check.h"
 #include "dynamics/simulator.h"
+#include "engine/input_error.h"
+#include "engine/npz.h"
 #include "engine/scene_io.h"
 #include "tests/apps/program.h"
 #include "tests/support/close.h"
@@ -214,7 +216,7 @@ TEST_CASE("joint measurements: mistakes are named by file, line and joint", "[ap
       {"time,angle\n0,1\n1,2\n",
        {},
        false,
-       {"table.csv:1", "no column named after", "allowed: axle, elbow, left, rail"}},
+       {"table.csv:1", "no column has the name of", "allowed: axle, elbow, left, rail"}},
       {"time,axel\n0,1\n1,2\n", {"axle"}, false, {"table.csv", "axel", "axle"}},
       {"time,axle\n0,1\n1,2\n", {"rail"}, false, {"table.csv:1", "'rail' or 'joint.rail.coordinate'"}},
       {"time,axle,joint.axle.coordinate\n0,1,1\n1,2,2\n", {}, false, {"same coordinate"}},
@@ -242,11 +244,49 @@ TEST_CASE("joint measurements: mistakes are named by file, line and joint", "[ap
   CHECK_THAT(place.error_of(k_joint_unknowns + motion + "kind = \"joints\"\njoints = [\"axel\"]\n"),
              Contains("no hinge or slider 'axel'") && Contains("did you mean 'axle'"));
   CHECK_THAT(place.error_of(k_joint_unknowns + motion + "joints = [\"axle\"]\n"), Contains("goes with kind"));
+  CHECK_THAT(place.error_of(k_joint_unknowns + motion + "kind = \"joints\"\njoints = [\"axle\", \"axle\"]\n"),
+             Contains("names 'axle' twice"));
+  CHECK_THAT(place.error_of(k_joint_unknowns + motion + "kind = \"joints\"\njoints = []\n"),
+             Contains("is empty"));
+  const std::string archive = k_joint_unknowns + std::string(k_joint_motion);
+  try {
+    (void)place.experiment(std::string(archive).replace(archive.find("made.csv"), 8, "made.npz"),
+                           DataUse::plan);
+    FAIL("data are made as an archive");
+  } catch (const InputError& error) {
+    CHECK_THAT(error.what(), Contains("made.npz") && Contains("made as .csv files"));
+  }
   const std::string goal = std::string("[[motion]]\n[[motion.goal]]\nkind = \"joint\"\ntime = 0.1\n");
   CHECK_THAT(place.error_of(k_joint_unknowns + goal + "joint = \"axle\"\n"),
              Contains("needs 'coordinate' or 'rate'"));
   CHECK_THAT(place.error_of(k_joint_unknowns + goal + "joint = \"wheel\"\ncoordinate = 1\n"),
              Contains("no hinge or slider 'wheel'"));
+}
+
+TEST_CASE("joint measurements: mistakes of archives are named by array and place", "[apps][value]") {
+  const JointPlace place;
+  const std::vector<double> time{0.0, 0.5}, numbers{1.0, 2.0, 3.0, 4.0};
+  const auto error_of = [&](const std::vector<std::string>& names, const std::vector<double>& coordinates,
+                            const std::vector<std::size_t>& shape_of_time) -> std::string {
+    MeasurementSource source = place.source("log.npz");
+    NpzWriter writer;
+    writer.add("time", time, shape_of_time);
+    writer.add("joint_names", names, std::vector<std::size_t>{names.size()});
+    writer.add("joint_coordinate", coordinates, std::vector<std::size_t>{2, 2});
+    writer.write(source.file);
+    try {
+      (void)read_measurements(source, place.scene.model, 0.0);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(error_of({"axle", "rail"}, numbers, {2}).empty());
+  CHECK_THAT(error_of({"axle", "axle"}, numbers, {2}), Contains("'joint_names' has 'axle' twice"));
+  CHECK_THAT(error_of({"axle", "rail"}, {1.0, 2.0, 3.0, std::nan("")}, {2}),
+             Contains("joint_coordinate[1, 1] = nan"));
+  CHECK_THAT(error_of({"axle", "rail"}, numbers, {2, 1}), Contains("'time' has shape (2, 1), expected (T)"));
+  CHECK_THAT(error_of({"door", "lid"}, numbers, {2}), Contains("no hinge or slider") && Contains("axle"));
 }
 
 TEST_CASE("joint measurements: friction and damping are found from encoders that were made up and written",
