@@ -26,29 +26,21 @@ struct JointVelocity {
   double linear = 0, angular = 0;
 };
 
-JointVelocity joint_velocity(const JointRows& rows, const JointGroup& group, const Vec6<double>& V_WA,
-                             const Vec6<double>& V_WB) {
+JointVelocity held_velocity(const JointRows& rows, const JointGroup& group, const Vec6<double>& V_WA,
+                            const Vec6<double>& V_WB) {
   Vec6<double> sums = Vec6<double>::Zero();
   for (int i = group.begin; i < group.end; ++i) {
-    const JointRow& row = rows.rows[at(i)];
-    if (row.law != JointLaw::hold) continue;
-    const double velocity = row.J_A.dot(V_WA) + row.J_B.dot(V_WB);
-    const bool is_rotation = row.J_B.tail<3>().isZero(0.0);
+    const Vec6<double>&J_A = rows.direction(group, i, 0), &J_B = rows.direction(group, i, 1);
+    const double velocity = J_A.dot(V_WA) + J_B.dot(V_WB);
+    const bool is_rotation = J_B.tail<3>().isZero(0.0);
     sums[is_rotation ? 0 : 1] += velocity * velocity;
   }
   return {std::sqrt(sums[1]), std::sqrt(sums[0])};
 }
 
-/// Distance of the coordinate of a joint from its limits where it is beyond one [rad or m], else 0.
-double beyond_limits(const JointRows& rows, const JointGroup& group) {
-  double beyond = 0.0;
-  for (int i = group.begin; i < group.end; ++i) {
-    const JointRow& row = rows.rows[at(i)];
-    if (row.law != JointLaw::stop) continue;
-    const Vec3<double> turn = row.J_B.head<3>(), way = row.J_B.tail<3>();
-    beyond = std::max(beyond, -row.error / (way.isZero(0.0) ? turn.norm() : way.norm()));
-  }
-  return beyond;
+/// How far a coordinate is beyond one of its limits [rad or m]; 0 within them.
+double beyond_limits(const CoordinateForces& forces, double q) {
+  return std::max({0.0, forces.lower - q, q - forces.upper});
 }
 
 /// Upper bound of the speed of a body's points [m/s].
@@ -62,9 +54,12 @@ std::vector<JointStartWarning> find_joint_warnings(const Stepper& stepper, const
   if (model.joints.empty()) return warnings;
   MassMatrix mass;
   mass.update(model, initial);
+  JointSettings settings = stepper.joint_settings();
+  settings.is_link = {};  // what trees hold is asked for, too
   JointRows rows;
-  make_joint_rows(model, mass, initial, stepper.joint_settings(), rows);
+  make_joint_rows(model, mass, initial, settings, rows);
   for (const JointGroup& group : rows.groups) {
+    if (group.is_coordinate) continue;
     const Joint& joint = model.joints[at(group.joint)];
     const double size = size_of(model, joint);
     const Vec6<double> V_WA =
@@ -75,7 +70,7 @@ std::vector<JointStartWarning> find_joint_warnings(const Stepper& stepper, const
     const double least_speed =
         std::max(k_forbidden * speed, k_forbidden_step * stepper.acceleration_scale() * stepper.config().h);
     const JointError error = joint_error(joint, initial);
-    const JointVelocity velocity = joint_velocity(rows, group, V_WA, V_WB);
+    const JointVelocity velocity = held_velocity(rows, group, V_WA, V_WB);
     const auto add = [&](Kind kind, double value, double least) {
       if (value > least && std::isfinite(value)) warnings.push_back({kind, group.joint, value});
     };
@@ -83,8 +78,34 @@ std::vector<JointStartWarning> find_joint_warnings(const Stepper& stepper, const
     if (std::isinf(joint.angular_stiffness)) add(Kind::turned, error.rotation, k_turned);
     if (std::isinf(joint.stiffness)) add(Kind::parting, velocity.linear, least_speed);
     if (std::isinf(joint.angular_stiffness)) add(Kind::turning, velocity.angular, least_speed / size);
-    add(Kind::outside, beyond_limits(rows, group),
+    if (!has_coordinate(joint.kind)) continue;
+    add(Kind::outside, beyond_limits(joint, joint_coordinate(model, group.joint, initial)),
         joint.kind == JointKind::hinge ? k_turned : k_parted * size);
+  }
+  for (std::size_t c = 0; c < model.couplings.size(); ++c) {
+    const Coupling& coupling = model.couplings[c];
+    const double q = coupling_coordinate(model, coupling, initial);
+    const int joint = coupling.terms.front().joint;
+    const double size = size_of(model, model.joints[at(joint)]),
+                 least = turns(model, coupling) ? k_turned : k_parted * size;
+    const auto add = [&](Kind kind, double value, double at_least) {
+      if (value > at_least) warnings.push_back({kind, joint, value, static_cast<int>(c)});
+    };
+    if (coupling.is_held() && std::isinf(coupling.stiffness)) {
+      double rate = 0.0, rates = 0.0;
+      for (const CouplingTerm& term : coupling.terms) {
+        const double slope = term.at(joint_coordinate(model, term.joint, initial)).slope,
+                     of_term =
+                         gear_of(model, coupling) * slope * joint_rate(model.joints[at(term.joint)], initial);
+        rate += of_term;
+        rates += std::abs(of_term);
+      }
+      const double at_rest = k_forbidden_step * stepper.acceleration_scale() * stepper.config().h;
+      add(Kind::uncoupled, std::abs(q - coupling.held_at), least);
+      add(Kind::uncoupling, std::abs(rate),
+          std::max(k_forbidden * rates, at_rest / (turns(model, coupling) ? size : 1.0)));
+    }
+    add(Kind::outside, beyond_limits(coupling, q), least);
   }
   return warnings;
 }
@@ -103,8 +124,17 @@ const char* to_string(Kind kind) {
       return "turning_joint";
     case Kind::outside:
       return "outside_joint";
+    case Kind::uncoupled:
+      return "uncoupled_joints";
+    case Kind::uncoupling:
+      return "uncoupling_joints";
   }
   return "unknown";
+}
+
+const std::string& name_of(const Model& model, const JointStartWarning& warning) {
+  return warning.coupling >= 0 ? model.couplings[at(warning.coupling)].name
+                               : model.joints[at(warning.joint)].name;
 }
 
 StartWarnings find_start_warnings(const Stepper& stepper, const State& initial) {
@@ -122,8 +152,12 @@ std::string warning_text(const Model& model, const JointStartWarning& warning) {
   const Joint& joint = model.joints[at(warning.joint)];
   const std::string with =
       joint.body_A < 0 ? "the world" : fmt::format("'{}'", model.bodies[at(joint.body_A)].name);
+  const Coupling* const coupling = warning.coupling < 0 ? nullptr : &model.couplings[at(warning.coupling)];
+  const bool is_angle = coupling != nullptr ? turns(model, *coupling) : joint.kind == JointKind::hinge;
   const std::string what =
-      fmt::format("joint '{}' of '{}' with {}", joint.name, model.bodies[at(joint.body_B)].name, with);
+      coupling != nullptr
+          ? fmt::format("{} '{}'", coupling->is_actuator ? "actuator" : "coupling", coupling->name)
+          : fmt::format("joint '{}' of '{}' with {}", joint.name, model.bodies[at(joint.body_B)].name, with);
   switch (warning.kind) {
     case Kind::parted:
       return fmt::format("{} is {:.3g} m apart, which the first steps pull together; try poses that fit it",
@@ -146,7 +180,16 @@ std::string warning_text(const Model& model, const JointStartWarning& warning) {
           "{} starts {:.3g} {} beyond its limit, and leaves it with the speed at which the first steps undo "
           "that; "
           "try a pose within its limits",
-          what, warning.value, joint.kind == JointKind::hinge ? "rad" : "m");
+          what, warning.value, is_angle ? "rad" : "m");
+    case Kind::uncoupled:
+      return fmt::format(
+          "{} starts {:.3g} {} from where it is held, which the first steps undo; try coordinates that fit "
+          "it",
+          what, warning.value, is_angle ? "rad" : "m");
+    case Kind::uncoupling:
+      return fmt::format(
+          "{} forbids {:.3g} {} of the rates, which the first step takes away; try rates that fit it", what,
+          warning.value, is_angle ? "rad/s" : "m/s");
   }
   return what;
 }

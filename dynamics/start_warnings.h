@@ -20,17 +20,22 @@ namespace abut {
 /// motions of a step, such as that of a pendulum that comes to rest, are no mistake in the scene.
 struct JointStartWarning {
   enum class Kind {
-    parted,   ///< the joint's frames are apart by `value` [m]
-    turned,   ///< the joint's frames are turned from each other by `value` [rad]
-    parting,  ///< the frames move apart at `value` [m/s]
-    turning,  ///< the frames turn away from each other at `value` [rad/s]
-    outside   ///< the coordinate is beyond one of its limits by `value` [rad or m]
+    parted,     ///< the joint's frames are apart by `value` [m]
+    turned,     ///< the joint's frames are turned from each other by `value` [rad]
+    parting,    ///< the frames move apart at `value` [m/s]
+    turning,    ///< the frames turn away from each other at `value` [rad/s]
+    outside,    ///< the coordinate is beyond one of its limits by `value` [rad or m]
+    uncoupled,  ///< a coupling that is held rigidly starts `value` from there [rad or m]
+    uncoupling  ///< or moves away from there at `value` [rad/s or m/s]
   };
   Kind kind = Kind::parted;
-  int joint = -1;
+  int joint = -1;  ///< of a coupling its first joint
   double value = 0;
+  int coupling = -1;  ///< -1: of the joint itself
 };
 [[nodiscard]] const char* to_string(JointStartWarning::Kind kind);
+/// The name of the joint or coupling.
+[[nodiscard]] const std::string& name_of(const Model& model, const JointStartWarning& warning);
 
 inline constexpr double k_turned = 1e-2;         ///< [rad]
 inline constexpr double k_forbidden = 1e-2;      ///< [-]
@@ -38,7 +43,7 @@ inline constexpr double k_forbidden_step = 0.1;  ///< [-]
 
 struct StartWarnings {
   std::vector<Overlap> overlaps;          ///< in ascending order of the bodies
-  std::vector<JointStartWarning> joints;  ///< in the order of the joints
+  std::vector<JointStartWarning> joints;  ///< in the order of the joints, then of the couplings
 
   [[nodiscard]] bool empty() const { return overlaps.empty() && joints.empty(); }
 };

@@ -138,6 +138,7 @@ class WorldWriter {
       : rollouts_(rollouts),
         model_(model),
         joints_(joints_with_coordinate(model).size()),
+        motors_(motor_count(model)),
         first_(world * (at(rollouts.steps) + 1)),
         start_(start),
         h_(h) {}
@@ -147,6 +148,7 @@ class WorldWriter {
     write_state(model_, state, rollouts_.states.numbers().at_row(row, model_.bodies.size(), joints_));
     rollouts_.energy.data()[row] = mechanical_energy(model_, state);
     rollouts_.contacts.data()[row] = contacts;
+    write_motor_forces(state, motors_, motor_force(row));
   }
   void write_nothing(int k) const {
     const std::size_t row = begin(k), n = model_.bodies.size();
@@ -154,9 +156,13 @@ class WorldWriter {
     for (const std::span<double> array : to.arrays(n, joints_)) std::ranges::fill(array, k_no_number);
     rollouts_.energy.data()[row] = k_no_number;
     rollouts_.contacts.data()[row] = 0;
+    std::fill_n(motor_force(row), motors_, k_no_number);
   }
 
  private:
+  [[nodiscard]] double* motor_force(std::size_t row) const {
+    return rollouts_.motor_force.data() + row * motors_;
+  }
   [[nodiscard]] std::size_t begin(int k) const {
     const std::size_t row = first_ + at(k);
     rollouts_.time.data()[row] = start_ + k * h_;
@@ -165,7 +171,7 @@ class WorldWriter {
 
   TiledRollouts& rollouts_;
   const Model& model_;
-  std::size_t joints_;
+  std::size_t joints_, motors_;
   std::size_t first_;
   double start_, h_;
 };
@@ -328,6 +334,7 @@ TiledRollouts tiled_rollouts(const ParameterizedScene& scene, const TiledInputs&
   rollouts.time = SharedArray<double>({worlds, states});
   rollouts.energy = SharedArray<double>({worlds, states});
   rollouts.contacts = SharedArray<std::int64_t>({worlds, states});
+  rollouts.motor_force = SharedArray<double>({worlds, states, motor_count(scene.scene().model)});
   rollouts.world.resize(worlds);
   rollouts.is_recorded = options.record;
   rollouts.policy = inputs.policy;

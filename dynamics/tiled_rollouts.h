@@ -63,6 +63,7 @@ struct TiledRollouts {
   SharedArray<double> time;            ///< (W, T + 1) [s]
   SharedArray<double> energy;          ///< (W, T + 1), kinetic and potential [J]; NaN after a failure
   SharedArray<std::int64_t> contacts;  ///< (W, T + 1), of the step that ended then; 0 at the start
+  SharedArray<double> motor_force;     ///< (W, T + 1, u), likewise [N m or N]; NaN after a failure
 
   /// One world, with what its gradient needs.
   struct World {

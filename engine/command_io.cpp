@@ -15,7 +15,6 @@
 #include "engine/count_text.h"
 #include "engine/csv_table.h"
 #include "engine/input_error.h"
-#include "engine/joint_geometry.h"
 #include "engine/npz.h"
 
 namespace abut {
@@ -25,29 +24,30 @@ namespace fs = std::filesystem;
 
 constexpr double k_latest = 1e12;  ///< [s]
 
-/// The joints of a model that have a motor, by name.
+/// The motors of a model by the names of their joints, couplings and actuators.
 class MotorNames {
  public:
-  explicit MotorNames(const Model& model)
-      : model_(model), joints_(joints_with_motor(model)), names_(names_of(model, joints_)) {}
+  explicit MotorNames(const Model& model) : model_(model), names_(motor_names(model)) {}
 
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] bool has(const std::string& name) const { return find(name) != names_.end(); }
-  /// Index of a joint that is there.
-  [[nodiscard]] int joint(const std::string& name) const {
-    return joints_[static_cast<std::size_t>(find(name) - names_.begin())];
+  /// Index of a motor that is there.
+  [[nodiscard]] int motor(const std::string& name) const {
+    return static_cast<int>(find(name) - names_.begin());
   }
   /// Why there is no motor of that name, and which names there are.
   [[nodiscard]] std::string refusal(const std::string& name) const {
-    const bool is_joint = std::any_of(model_.joints.begin(), model_.joints.end(),
-                                      [&](const Joint& joint) { return joint.name == name; });
-    return (is_joint ? fmt::format("joint '{}' has no motor", name)
-                     : fmt::format("there is no joint '{}'", name)) +
+    const auto is_it = [&](const auto& of) { return of.name == name; };
+    const bool is_joint = std::any_of(model_.joints.begin(), model_.joints.end(), is_it),
+               is_coupling = std::any_of(model_.couplings.begin(), model_.couplings.end(), is_it);
+    return (is_joint      ? fmt::format("joint '{}' has no motor", name)
+            : is_coupling ? fmt::format("coupling '{}' has no motor", name)
+                          : fmt::format("there is no joint or actuator '{}'", name)) +
            allowed(name);
   }
   /// ", allowed: elbow, wrist; did you mean 'elbow'?"
   [[nodiscard]] std::string allowed(const std::string& name = "") const {
-    if (names_.empty()) return "; no joint of the scene has a motor";
+    if (names_.empty()) return "; the scene has no motor";
     const std::string closest = name.empty() ? std::string() : closest_word(name, names_);
     return fmt::format(", allowed: {}{}", fmt::join(names_, ", "),
                        closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest));
@@ -59,7 +59,6 @@ class MotorNames {
   }
 
   const Model& model_;
-  std::vector<int> joints_;
   std::vector<std::string> names_;
 };
 
@@ -73,9 +72,9 @@ void require_increasing(const std::vector<double>& times, const Fail& fail) {
 }
 
 /// From the keys `times` and `values`.
-CommandTable read_inline(const TomlTable& table, int joint) {
+CommandTable read_inline(const TomlTable& table, int motor) {
   CommandTable command;
-  command.joint = joint;
+  command.motor = motor;
   command.times = table.required_numbers("times", between(-k_latest, k_latest));
   command.values = table.required_numbers("values", any_number());
   if (command.times.empty()) table.fail("times", "is empty, at least one time is needed");
@@ -88,7 +87,7 @@ CommandTable read_inline(const TomlTable& table, int joint) {
   return command;
 }
 
-/// @param only  name of the only joint whose column is read; none: all columns are, and must be of joints with a motor
+/// @param only  name of the only motor whose column is read; none: all columns are, and must be of motors
 std::vector<CommandTable> read_csv(const fs::path& file, const std::optional<std::string>& only,
                                    const MotorNames& motors) {
   std::vector<std::string> known = motors.names();
@@ -109,7 +108,7 @@ std::vector<CommandTable> read_csv(const fs::path& file, const std::optional<std
     }
     if (columns.empty())
       table.fail(table.header_line(),
-                 "there is no column named after a joint with a motor" + motors.allowed());
+                 "there is no column named after a joint with a motor or an actuator" + motors.allowed());
   }
   if (table.rows() == 0) table.fail(0, "there is no row, at least one time is needed");
   std::vector<double> times;
@@ -119,7 +118,7 @@ std::vector<CommandTable> read_csv(const fs::path& file, const std::optional<std
   std::vector<CommandTable> commands;
   for (const std::string& column : columns) {
     CommandTable& command = commands.emplace_back();
-    command.joint = motors.joint(column);
+    command.motor = motors.motor(column);
     command.times = times;
     for (std::size_t row = 0; row < table.rows(); ++row) command.values.push_back(table.number(row, column));
   }
@@ -180,7 +179,7 @@ std::vector<CommandTable> read_arrays(const fs::path& file, const std::optional<
     if (std::find(names.begin() + static_cast<std::ptrdiff_t>(j) + 1, names.end(), names[j]) != names.end())
       fail(fmt::format("'joint_names' has '{}' twice", names[j]));
     CommandTable& command = commands.emplace_back();
-    command.joint = motors.joint(names[j]);
+    command.motor = motors.motor(names[j]);
     command.times = times;
     for (std::size_t t = 0; t < times.size(); ++t) {
       command.values.push_back(values[t * names.size() + j]);
@@ -195,9 +194,13 @@ std::vector<CommandTable> read_arrays(const fs::path& file, const std::optional<
 std::vector<CommandTable> read_commands(const TomlTable& table, const Model& model) {
   const MotorNames motors(model);
   std::optional<std::string> joint;
-  if (table.has("joint")) {
-    joint = table.required_text("joint");
-    if (!motors.has(*joint)) table.fail("joint", motors.refusal(*joint));
+  table.require_one_of({"joint", "coupling", "actuator"}, false);
+  const std::string_view key = table.has("actuator")   ? "actuator"
+                               : table.has("coupling") ? "coupling"
+                                                       : "joint";
+  if (table.has(key)) {
+    joint = table.required_text(key);
+    if (!motors.has(*joint)) table.fail(key, motors.refusal(*joint));
   }
   const bool is_linear = table.choice<bool>("interpolation", false, {{"held", false}, {"linear", true}});
   table.require_one_of({"times", "file"}, true);
@@ -213,7 +216,7 @@ std::vector<CommandTable> read_commands(const TomlTable& table, const Model& mod
     }
     commands = extension == ".csv" ? read_csv(file, joint, motors) : read_arrays(file, joint, motors);
   } else {
-    commands.push_back(read_inline(table, motors.joint(joint ? *joint : table.required_text("joint"))));
+    commands.push_back(read_inline(table, motors.motor(joint ? *joint : table.required_text("joint"))));
   }
   for (CommandTable& command : commands) command.is_linear = is_linear;
   table.finish();

@@ -1,8 +1,8 @@
-/// Controls that fit a model (Control in state.h).
+/// Motors of a model, and controls that fit it (Control in state.h).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,20 +11,26 @@
 
 namespace abut {
 
-/// The joints that have a motor, in their order: that of commands.
-[[nodiscard]] inline std::vector<int> joints_with_motor(const Model& model) {
-  std::vector<int> joints;
-  for (std::size_t j = 0; j < model.joints.size(); ++j) {
-    if (model.joints[j].motor.kind != MotorKind::none) joints.push_back(static_cast<int>(j));
-  }
-  return joints;
-}
+/// What has a motor: a joint or a coupling, the other being -1.
+struct MotorPlace {
+  int joint = -1, coupling = -1;
+};
 
-[[nodiscard]] inline std::size_t motor_count(const Model& model) {
-  return static_cast<std::size_t>(
-      std::count_if(model.joints.begin(), model.joints.end(),
-                    [](const Joint& joint) { return joint.motor.kind != MotorKind::none; }));
-}
+/// The motors of a model, those of joints first, in their order: that of commands.
+[[nodiscard]] std::vector<MotorPlace> motors_of(const Model& model);
+[[nodiscard]] std::size_t motor_count(const Model& model);
+
+/// Of a place of motors_of(): the motor, the name of the joint or coupling, and whether that counts an angle.
+[[nodiscard]] const Motor& motor_at(const Model& model, const MotorPlace& place);
+[[nodiscard]] Motor& motor_at(Model& model, const MotorPlace& place);
+[[nodiscard]] const std::string& name_of(const Model& model, const MotorPlace& place);
+[[nodiscard]] bool turns(const Model& model, const MotorPlace& place);
+
+/// Names of the motors, as commands go by them.
+[[nodiscard]] std::vector<std::string> motor_names(const Model& model);
+
+/// Writes what each of so many motors gave in the step that led to a state; 0 where there was none.
+void write_motor_forces(const State& state, std::size_t motors, double* to);
 
 /// A wrench for each body and a command for each motor, all 0.
 [[nodiscard]] Control zero_control(const Model& model);

@@ -11,46 +11,74 @@
 namespace abut {
 namespace {
 
-void validate_motor(const Joint& joint) {
-  const Motor& motor = joint.motor;
+void validate_motor(const Motor& motor, const std::string& owner) {
   if (motor.kind == MotorKind::none) return;
   const auto check = [&](bool is_right, const char* what, double value, const char* allowed) {
-    require(is_right,
-            fmt::format("joint '{}': motor {} = {}, allowed: {}", joint.name, what, value, allowed));
+    require(is_right, fmt::format("{}: motor {} = {}, allowed: {}", owner, what, value, allowed));
   };
-  require(has_coordinate(joint.kind),
-          fmt::format("joint '{}': only a hinge or a slider can have a motor", joint.name));
+  const auto is_damping = [](double value) { return value >= 0.0 && std::isfinite(value); };
   check(range_of(ParameterKind::motor_target).contains(motor.target), "target", motor.target, "finite");
   check(range_of(ParameterKind::motor_limit).contains(motor.limit), "limit", motor.limit, "> 0");
-  if (motor.kind == MotorKind::force) return;
-  if (motor.kind == MotorKind::velocity) {
-    check(range_of(ParameterKind::motor_damping).contains(motor.damping), "damping", motor.damping, "> 0");
-    return;
+  require(motor.lowest < motor.highest,
+          fmt::format("{}: command limits {} and {}: the first is not below the second", owner, motor.lowest,
+                      motor.highest));
+  switch (motor.kind) {
+    case MotorKind::none:
+    case MotorKind::force:
+      return;
+    case MotorKind::velocity:
+      check(range_of(ParameterKind::motor_damping).contains(motor.damping), "damping", motor.damping, "> 0");
+      return;
+    case MotorKind::position:
+      check(range_of(ParameterKind::motor_stiffness).contains(motor.stiffness), "stiffness", motor.stiffness,
+            "> 0, finite");
+      check(is_damping(motor.damping), "damping", motor.damping, ">= 0, finite");
+      return;
+    case MotorKind::affine:
+      check(is_damping(motor.stiffness), "stiffness", motor.stiffness, ">= 0, finite");
+      check(is_damping(motor.damping), "damping", motor.damping, ">= 0, finite");
+      check(std::isfinite(motor.gain), "gain", motor.gain, "finite");
+      check(std::isfinite(motor.bias), "bias", motor.bias, "finite");
+      return;
   }
-  check(range_of(ParameterKind::motor_stiffness).contains(motor.stiffness), "stiffness", motor.stiffness,
-        "> 0, finite");
-  check(motor.damping >= 0.0 && std::isfinite(motor.damping), "damping", motor.damping, ">= 0, finite");
 }
 
-/// Numbers of the coordinate that act without a motor.
-void validate_passive(const Joint& joint) {
+/// Numbers of the coordinate that only joints with one have.
+void validate_coordinate(const Joint& joint) {
   const auto check = [&](ParameterKind kind) {
     const JointParameter& parameter = *joint_parameter(kind);
-    const double value = parameter.value(for_reading(joint));
-    require(parameter.range.contains(value), fmt::format("joint '{}': {} = {}, allowed: {}", joint.name,
-                                                         parameter.key, value, parameter.range.text()));
+    const double value = parameter.of_joint(for_reading(joint));
     require(value == 0.0 || has_coordinate(joint.kind),
             fmt::format("joint '{}': {} = {}, but only a hinge or a slider can have any", joint.name,
                         parameter.key, value));
   };
-  check(ParameterKind::joint_damping);
-  check(ParameterKind::joint_friction);
-  check(ParameterKind::joint_armature);
-  check(ParameterKind::joint_spring_stiffness);
-  check(ParameterKind::joint_spring_position);
+  for (const ParameterKind kind :
+       {ParameterKind::joint_damping, ParameterKind::joint_friction, ParameterKind::joint_armature,
+        ParameterKind::joint_spring_stiffness, ParameterKind::joint_spring_position})
+    check(kind);
+  const bool has_limits = std::isfinite(joint.lower) || std::isfinite(joint.upper);
+  require(has_coordinate(joint.kind) || !has_limits,
+          fmt::format("joint '{}': only a hinge or a slider can have limits", joint.name));
+  require(has_coordinate(joint.kind) || joint.motor.kind == MotorKind::none,
+          fmt::format("joint '{}': only a hinge or a slider can have a motor", joint.name));
 }
 
 }  // namespace
+
+void validate(const CoordinateForces& forces, const std::string& owner) {
+  require(forces.lower < forces.upper,
+          fmt::format("{}: lower = {} is not below upper = {}", owner, forces.lower, forces.upper));
+  const auto check = [&](ParameterKind kind, double value) {
+    const ParameterInfo& parameter = parameter_info(kind);
+    require(parameter.range.contains(value),
+            fmt::format("{}: {} = {}, allowed: {}", owner, parameter.key, value, parameter.range.text()));
+  };
+  check(ParameterKind::joint_damping, forces.damping);
+  check(ParameterKind::joint_friction, forces.friction);
+  check(ParameterKind::joint_spring_stiffness, forces.spring_stiffness);
+  check(ParameterKind::joint_spring_position, forces.spring_position);
+  validate_motor(forces.motor, owner);
+}
 
 void validate(const Joint& joint, const Model& model) {
   const auto fail_unless = [&](bool is_right, const std::string& what) {
@@ -78,12 +106,11 @@ void validate(const Joint& joint, const Model& model) {
               fmt::format("angular stiffness = {}, allowed: > 0", joint.angular_stiffness));
   fail_unless(std::isfinite(joint.dissipation_time),
               fmt::format("dissipation time = {}, allowed: finite", joint.dissipation_time));
-  const bool has_limits = std::isfinite(joint.lower) || std::isfinite(joint.upper);
-  fail_unless(has_coordinate(joint.kind) || !has_limits, "only a hinge or a slider can have limits");
-  fail_unless(joint.lower < joint.upper,
-              fmt::format("lower = {} is not below upper = {}", joint.lower, joint.upper));
-  validate_passive(joint);
-  validate_motor(joint);
+  fail_unless(range_of(ParameterKind::joint_armature).contains(joint.armature),
+              fmt::format("armature = {}, allowed: {}", joint.armature,
+                          range_of(ParameterKind::joint_armature).text()));
+  validate_coordinate(joint);
+  validate(static_cast<const CoordinateForces&>(joint), fmt::format("joint '{}'", joint.name));
 }
 
 }  // namespace abut

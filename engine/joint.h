@@ -30,19 +30,41 @@ enum class JointKind { fixed, ball, hinge, slider, distance };
 ///   velocity  f = damping (target - dq/dt);  infinite damping: dq/dt = target, as rigidly as joints hold
 ///   position  f = stiffness (target - q) - damping dq/dt
 ///   force     f = target
-/// The first two are implicit in time, and f becomes f/sqrt(1 + (f/limit)^2).
-enum class MotorKind { none, velocity, position, force };
+///   affine    f = gain target + bias - stiffness q - damping dq/dt
+/// Those with stiffness or damping are implicit in time, and f becomes f/sqrt(1 + (f/limit)^2).
+enum class MotorKind { none, velocity, position, force, affine };
 
 struct Motor {
   MotorKind kind = MotorKind::none;
-  double target = 0.0;     ///< [rad/s or m/s], [rad or m], or [N m or N]
-  double stiffness = 0.0;  ///< of a position servo [N m/rad or N/m], > 0
+  double target = 0.0;  ///< [rad/s or m/s], [rad or m], or [N m or N]; in units of its own of an affine motor
+  double stiffness = 0.0;  ///< of a position servo [N m/rad or N/m], > 0; of an affine motor, >= 0
   double damping =
       std::numeric_limits<double>::infinity();  ///< [N m s/rad or N s/m], finite of a servo; none of a force
   double limit = std::numeric_limits<double>::infinity();  ///< [N m or N], > 0
+  double gain = 1.0, bias = 0.0;  ///< of an affine motor [N m or N per unit of its target; N m or N]
+  /// Target and command together stay between these: lowest < highest.
+  double lowest = -std::numeric_limits<double>::infinity(), highest = std::numeric_limits<double>::infinity();
 };
 
-struct Joint {
+/// Whether a motor gives a force that the motion does not change.
+[[nodiscard]] constexpr bool is_force(const Motor& motor) {
+  return motor.kind == MotorKind::force ||
+         (motor.kind == MotorKind::affine && motor.stiffness == 0.0 && motor.damping == 0.0);
+}
+
+/// What acts on a coordinate q, of a joint or of a coupling (coupling.h).
+struct CoordinateForces {
+  /// It stays between these, lower < upper.
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  // All finite:
+  double damping = 0.0;   ///< viscous [N m s/rad or N s/m], >= 0
+  double friction = 0.0;  ///< the most that dry friction resists [N m or N], >= 0
+  double spring_stiffness = 0.0, spring_position = 0.0;  ///< [N m/rad or N/m], >= 0; at rest there [rad or m]
+  Motor motor;
+};
+
+/// Hinges and sliders have a coordinate, on which forces act.
+struct Joint : CoordinateForces {
   std::string name;
   JointKind kind = JointKind::fixed;
   int body_A = -1;  ///< -1: the world
@@ -52,24 +74,22 @@ struct Joint {
   double stiffness = std::numeric_limits<double>::infinity();          ///< against displacement [N/m], > 0
   double angular_stiffness = std::numeric_limits<double>::infinity();  ///< against rotation [N m/rad], > 0
   double dissipation_time = -1.0;  ///< tau_j [s]: errors decay over it; negative: one time step
-  /// The coordinate stays between these, lower < upper.
-  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
-  // What acts on the coordinate of a hinge or slider; all finite:
-  double damping = 0.0;   ///< viscous [N m s/rad or N s/m], >= 0
-  double friction = 0.0;  ///< the most that dry friction resists [N m or N], >= 0
-  double armature = 0.0;  ///< inertia of its drive [kg m^2 or kg], >= 0
-  double spring_stiffness = 0.0, spring_position = 0.0;  ///< [N m/rad or N/m], >= 0; at rest there [rad or m]
-  Motor motor;
-  bool collide = false;  ///< whether its two bodies touch
+  double armature = 0.0;           ///< of the coordinate: inertia of its drive [kg m^2 or kg], >= 0, finite
+  bool collide = false;            ///< whether its two bodies touch
 };
 
-/// Unit of the target of a joint's motor, and of its commands.
-[[nodiscard]] constexpr const char* target_unit(JointKind joint, MotorKind motor) {
-  const bool turns = joint == JointKind::hinge;
+/// Unit of the target of a motor, and of its commands.
+///
+/// @param turns  its coordinate is an angle, not a travel
+[[nodiscard]] constexpr const char* target_unit(bool turns, MotorKind motor) {
+  if (motor == MotorKind::affine) return "";
   if (motor == MotorKind::force) return turns ? "N m" : "N";
   if (motor == MotorKind::velocity) return turns ? "rad/s" : "m/s";
   return turns ? "rad" : "m";
 }
+
+/// Throws std::invalid_argument, beginning with `owner`, unless every number may be what it is.
+void validate(const CoordinateForces& forces, const std::string& owner);
 
 struct Model;
 

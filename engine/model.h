@@ -13,6 +13,7 @@
 
 #include "engine/appearance.h"
 #include "engine/contact_config.h"
+#include "engine/coupling.h"
 #include "engine/flat_faces.h"
 #include "engine/joint.h"
 #include "engine/mesh.h"
@@ -232,6 +233,7 @@ struct Model {
   std::vector<Body> bodies;
   std::vector<PairOverride> pair_overrides;
   std::vector<Joint> joints;
+  std::vector<Coupling> couplings;  ///< of joints
   Vec3<double> gravity{0.0, 0.0, -9.81};  ///< [m/s^2]
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }

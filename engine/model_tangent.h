@@ -40,9 +40,10 @@ struct BodyTangent : MaterialTangent {
 
 struct MotorTangent {
   double target = 0, stiffness = 0, damping = 0, limit = 0;  ///< 0 of an infinite one
+  double gain = 0, bias = 0;
 };
 
-/// Of a joint; by its stiffnesses as well as by their compliances.
+/// Of a joint or a coupling, whichever numbers that has; by its stiffnesses as well as by their compliances.
 struct JointTangent {
   Vec6<double> X_AJ = Vec6<double>::Zero(), X_BJ = Vec6<double>::Zero();  ///< by tangents in A and B
   double length = 0;
@@ -51,10 +52,11 @@ struct JointTangent {
   double dissipation_time = 0;  ///< of its resolved value, where the joint gives none
   double lower = 0, upper = 0;
   double damping = 0, friction = 0, armature = 0, spring_stiffness = 0, spring_position = 0;
+  double gear = 0, held_at = 0;
   MotorTangent motor;
 };
 
-/// dL/d of a joint's numbers.
+/// dL/d of the numbers of a joint or a coupling.
 using JointGradient = JointTangent;
 
 }  // namespace abut

@@ -73,6 +73,7 @@ void validate(const Model& model) {
   for (const Body& body : model.bodies) validate_body(body);
   for (const PairOverride& pair : model.pair_overrides) validate_pair(pair, model);
   for (const Joint& joint : model.joints) validate(joint, model);
+  for (const Coupling& coupling : model.couplings) validate(coupling, model);
 }
 
 }  // namespace abut

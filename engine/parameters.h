@@ -59,7 +59,11 @@ enum class ParameterKind {
   motor_target,
   motor_stiffness,
   motor_damping,
-  motor_limit
+  motor_limit,
+  motor_gain,
+  motor_bias,
+  coupling_gear,
+  coupling_held_at
 };
 
 [[nodiscard]] constexpr bool is_initial_state(ParameterKind kind) {
@@ -69,7 +73,7 @@ enum class ParameterKind {
 }
 
 /// Which table of a scene file has the key.
-enum class ParameterOwner { simulation, body, body_or_pair, primitive, joint, motor };
+enum class ParameterOwner { simulation, body, body_or_pair, primitive, joint, motor, coupling };
 
 /// What stands under a key: a number, three components, or the six inertia_coordinates().
 enum class ParameterComponents { number, vector, inertia };
@@ -118,9 +122,10 @@ struct GravityParameter : ParameterInfo {
   double& (*slot)(Vec3<double>& tangent, int i);
 };
 
-/// Of a joint or of its motor.
+/// Of a joint, of a coupling, or of the motor of either.
 struct JointParameter : ParameterInfo {
-  double& (*value)(Joint& joint);
+  double& (*of_joint)(Joint& joint);           ///< null: only couplings have it
+  double& (*of_coupling)(Coupling& coupling);  ///< null: only joints have it
   double& (*slot)(JointTangent& tangent);
 };
 
@@ -148,7 +153,7 @@ inline constexpr std::array<MaterialParameter, 4> k_material_parameters{{
 [[nodiscard]] std::span<const BodyParameter> body_parameters();
 [[nodiscard]] std::span<const StateParameter> state_parameters();
 [[nodiscard]] const GravityParameter& gravity_parameter();
-/// Those of the joint itself, then those of its motor.
+/// Those of joints, then those of motors, then those of couplings alone.
 [[nodiscard]] std::span<const JointParameter> joint_parameters();
 
 /// Every parameter above, and those that are coordinates of something, with no place of their own: density,

@@ -5,7 +5,6 @@
 
 #include "engine/check.h"
 #include "engine/control.h"
-#include "engine/joint_geometry.h"
 
 namespace abut {
 namespace {
@@ -41,12 +40,10 @@ double command_of(const CommandTable& table, double time, double h) {
 
 std::vector<double> commands_at(const Scene& scene, double time, double h) {
   if (scene.commands.empty()) return {};
-  const std::vector<int> joints = joints_with_motor(scene.model);
-  std::vector<double> commands(joints.size(), 0.0);
+  std::vector<double> commands(motor_count(scene.model), 0.0);
   for (const CommandTable& table : scene.commands) {
-    const auto motor = std::lower_bound(joints.begin(), joints.end(), table.joint);
-    ABUT_ASSERT(motor != joints.end() && *motor == table.joint);
-    commands[static_cast<std::size_t>(motor - joints.begin())] += command_of(table, time, h);
+    ABUT_ASSERT(table.motor >= 0 && static_cast<std::size_t>(table.motor) < commands.size());
+    commands[static_cast<std::size_t>(table.motor)] += command_of(table, time, h);
   }
   return commands;
 }

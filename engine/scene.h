@@ -20,7 +20,7 @@ struct Push {
 /// What is added to the target of a motor over time: the numbers of a table, each held until the next or joined by
 /// lines, the first before and the last after them all. Steps take the number at their middle.
 struct CommandTable {
-  int joint = -1;  ///< that has a motor
+  int motor = -1;  ///< in the order of motors_of()
   bool is_linear = false;
   std::vector<double> times;   ///< [s], increasing, at least one
   std::vector<double> values;  ///< in units of the motor's target, one per time

@@ -15,6 +15,7 @@
 #include "engine/body_io.h"
 #include "engine/command_io.h"
 #include "engine/config_fields.h"
+#include "engine/coupling_io.h"
 #include "engine/detector_choice.h"
 #include "engine/input_error.h"
 #include "engine/joint_geometry.h"
@@ -46,10 +47,6 @@ void read_parameter(const TomlTable& table, const ParameterInfo& parameter, cons
   for (int i = 0; i < 3; ++i) value(i) = v[i];
 }
 
-void read_joint_parameter(const TomlTable& table, ParameterKind kind, Joint& joint) {
-  const JointParameter& parameter = *joint_parameter(kind);
-  read_parameter(table, parameter, [&](int) -> double& { return parameter.value(joint); });
-}
 int read_setting(const TomlTable& table, const ContactCount& field, int otherwise) {
   const int value = table.integer(field.key, otherwise, field.lower);
   if (value > field.upper)
@@ -252,22 +249,6 @@ void read_pair_table(const TomlTable& table, Model& model) {
   model.pair_overrides.push_back(pair);
 }
 
-void read_motor(const TomlTable& table, Joint& joint) {
-  Motor& motor = joint.motor;
-  motor.kind = table.required_choice<MotorKind>(
-      "kind",
-      {{"velocity", MotorKind::velocity}, {"position", MotorKind::position}, {"force", MotorKind::force}});
-  read_joint_parameter(table, ParameterKind::motor_target, joint);
-  if (motor.kind == MotorKind::position) {
-    motor.stiffness = table.required_number("stiffness", range_of(ParameterKind::motor_stiffness));
-    motor.damping = table.number("damping", 0.0, at_least(0.0));  // a servo without any is one, too
-  } else if (motor.kind == MotorKind::velocity) {
-    read_joint_parameter(table, ParameterKind::motor_damping, joint);
-  }
-  read_joint_parameter(table, ParameterKind::motor_limit, joint);
-  table.finish();
-}
-
 /// A rotation whose z axis is `axis`, as short as there is.
 Quat<double> turn_z_to(const TomlTable& table, std::string_view key) {
   const Vec3<double> axis = table.vector3(key, Vec3<double>::UnitZ());
@@ -352,28 +333,32 @@ void read_joint_table(const TomlTable& table, Scene& scene) {
   if (joint.body_A == joint.body_B)
     table.fail("body_B", fmt::format("'{}' cannot be joined to itself", name_B));
   read_joint_frames(table, scene, joint);
-  read_joint_parameter(table, ParameterKind::joint_stiffness, joint);
-  read_joint_parameter(table, ParameterKind::joint_angular_stiffness, joint);
+  read_parameter_of(table, ParameterKind::joint_stiffness, joint);
+  read_parameter_of(table, ParameterKind::joint_angular_stiffness, joint);
   const bool holds_turns = joint.kind != JointKind::ball && joint.kind != JointKind::distance;
   if (table.has("angular_stiffness") && !holds_turns)
     table.fail("angular_stiffness", "a ball or distance joint lets its bodies turn freely");
-  read_joint_parameter(table, ParameterKind::joint_dissipation_time, joint);
+  read_parameter_of(table, ParameterKind::joint_dissipation_time, joint);
   joint.collide = table.boolean("collide", joint.collide);
   if (joint.kind == JointKind::distance) {
     joint.length = length_at_start(table, scene, joint);
-    read_joint_parameter(table, ParameterKind::joint_length, joint);
+    read_parameter_of(table, ParameterKind::joint_length, joint);
   }
   if (table.has("motor") && !has_coordinate(joint.kind))
     table.fail("motor", "only a hinge or a slider can have a motor");
   if (has_coordinate(joint.kind)) {
-    read_joint_parameter(table, ParameterKind::joint_lower, joint);
-    read_joint_parameter(table, ParameterKind::joint_upper, joint);
-    read_joint_parameter(table, ParameterKind::joint_damping, joint);
-    read_joint_parameter(table, ParameterKind::joint_friction, joint);
-    read_joint_parameter(table, ParameterKind::joint_armature, joint);
-    read_joint_parameter(table, ParameterKind::joint_spring_stiffness, joint);
-    read_joint_parameter(table, ParameterKind::joint_spring_position, joint);
-    if (table.has("motor")) read_motor(table.table("motor"), joint);
+    read_parameter_of(table, ParameterKind::joint_lower, joint);
+    read_parameter_of(table, ParameterKind::joint_upper, joint);
+    read_parameter_of(table, ParameterKind::joint_damping, joint);
+    read_parameter_of(table, ParameterKind::joint_friction, joint);
+    read_parameter_of(table, ParameterKind::joint_armature, joint);
+    read_parameter_of(table, ParameterKind::joint_spring_stiffness, joint);
+    read_parameter_of(table, ParameterKind::joint_spring_position, joint);
+    if (table.has("motor")) {
+      const TomlTable motor = table.table("motor");
+      read_motor(motor, joint);
+      motor.finish();
+    }
   }
   try {
     validate(joint, model);
@@ -463,6 +448,7 @@ Scene read_scene(const std::string& path, const SurfaceMaker& make_surface) {
   read_simulation(simulation, scene);
   const std::vector<TomlTable> bodies = table.tables("body"), pairs = table.tables("pair"),
                                joints = table.tables("joint"), pushes = table.tables("push"),
+                               couplings = table.tables("coupling"), actuators = table.tables("actuator"),
                                commands = table.tables("command");
   table.finish();
   if (bodies.empty()) table.fail("", "no [[body]], a scene needs at least one");
@@ -471,6 +457,10 @@ Scene read_scene(const std::string& path, const SurfaceMaker& make_surface) {
   for (const TomlTable& joint : joints) read_joint_table(joint, scene);
   read_joint_starts(joints, scene);
   for (const TomlTable& joint : joints) joint.finish();
+  for (const TomlTable& coupling : couplings) read_coupling(coupling, scene.model);
+  for (const TomlTable& actuator : actuators) read_actuator(actuator, scene.model);
+  for (std::size_t c = 0; c < couplings.size(); ++c)
+    require_forces(couplings[c], scene.model.couplings[c], scene.model);
   for (const TomlTable& push : pushes) read_push_table(push, scene);
   for (const TomlTable& command : commands) {
     for (CommandTable& read : read_commands(command, scene.model)) scene.commands.push_back(std::move(read));

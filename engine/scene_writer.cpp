@@ -17,6 +17,7 @@
 #include "engine/body_io.h"
 #include "engine/check.h"
 #include "engine/config_fields.h"
+#include "engine/control.h"
 #include "engine/input_error.h"
 #include "engine/joint_geometry.h"
 #include "engine/parameters.h"
@@ -215,14 +216,15 @@ void set_pushes(toml::table& root, const Scene& after) {
 /// Replaces all commands where any differs; those that were read from files become numbers in the scene.
 void set_commands(toml::table& root, const Scene& before, const Scene& after) {
   const auto same_table = [](const CommandTable& a, const CommandTable& b) {
-    return a.joint == b.joint && a.is_linear == b.is_linear && a.times == b.times && a.values == b.values;
+    return a.motor == b.motor && a.is_linear == b.is_linear && a.times == b.times && a.values == b.values;
   };
   if (std::equal(before.commands.begin(), before.commands.end(), after.commands.begin(), after.commands.end(),
                  same_table))
     return;
   root.erase("command");
+  const std::vector<std::string> motors = motor_names(after.model);
   for (const CommandTable& command : after.commands) {
-    toml::table table{{"joint", after.model.joints[static_cast<std::size_t>(command.joint)].name},
+    toml::table table{{"joint", motors[static_cast<std::size_t>(command.motor)]},
                       {"times", array_of(command.times)},
                       {"values", array_of(command.values)}};
     if (command.is_linear) table.insert("interpolation", "linear");
@@ -247,6 +249,33 @@ void set_settings(toml::table& simulation, const Scene& before, const Scene& aft
   }
 }
 
+/// Numbers of joints, couplings and actuators, in their tables; of motors, in those of actuators or under `motor`.
+template <typename Owner>
+void set_joint_numbers(toml::table& table, double& (*JointParameter::*place)(Owner&), bool is_actuator,
+                       const Owner& before, const Owner& after) {
+  for (const JointParameter& parameter : joint_parameters()) {
+    if (parameter.*place == nullptr) continue;
+    const double old = (parameter.*place)(for_reading(before)), now = (parameter.*place)(for_reading(after));
+    if (old == now || (std::isnan(old) && std::isnan(now))) continue;
+    const bool is_apart = parameter.owner == ParameterOwner::motor && !is_actuator;
+    (is_apart ? table_in(table, "motor") : table).insert_or_assign(parameter.key, now);
+  }
+}
+
+void set_joints(toml::table& root, const Model& before, const Model& after) {
+  const auto table = [&](std::string_view key, std::size_t i) -> toml::table& {
+    return *root[key].as_array()->get(i)->as_table();
+  };
+  for (std::size_t j = 0; j < after.joints.size(); ++j)
+    set_joint_numbers(table("joint", j), &JointParameter::of_joint, false, before.joints[j], after.joints[j]);
+  const std::size_t couplings = root["coupling"].is_array() ? root["coupling"].as_array()->size() : 0;
+  for (std::size_t c = 0; c < after.couplings.size(); ++c) {
+    const bool is_actuator = c >= couplings;
+    set_joint_numbers(is_actuator ? table("actuator", c - couplings) : table("coupling", c),
+                      &JointParameter::of_coupling, is_actuator, before.couplings[c], after.couplings[c]);
+  }
+}
+
 void set_scene(toml::table& root, const Scene& before, const Scene& after, const Assets& assets) {
   set_settings(table_in(root, "simulation"), before, after);
   for (std::size_t b = 0; b < before.model.bodies.size(); ++b) {
@@ -259,6 +288,7 @@ void set_scene(toml::table& root, const Scene& before, const Scene& after, const
              asset == assets.end() ? nullptr : &asset->second);
   }
   set_pairs(root, before, after);
+  set_joints(root, before.model, after.model);
   set_pushes(root, after);
   set_commands(root, before, after);
 }

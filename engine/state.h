@@ -18,6 +18,9 @@ struct State {
   double time = 0.0;               ///< [s]
   /// Per joint, near which the coordinates of hinges are: poses tell them but for whole turns [rad]. Empty: near 0.
   std::vector<double> hinge_angles{};
+  /// What each motor (motors_of()) gave on the mean of the step that led here [N m or N]; empty: there was none. Nothing
+  /// that follows depends on it.
+  std::vector<double> motor_forces{};
 };
 
 /// So many bodies at the origin of the world, unrotated and at rest, at time 0.
@@ -40,7 +43,7 @@ struct StateTangent {
 /// direction of it.
 struct Control {
   std::vector<Vec6<double>> wrenches{};  ///< [torque; force] on each body, added to its own; empty: none
-  std::vector<double> commands{};  ///< of each motor (joints_with_motor()), added to its target; empty: none
+  std::vector<double> commands{};  ///< of each motor (motors_of()), added to its target; empty: none
 
   Control& operator+=(const Control& more);
 };

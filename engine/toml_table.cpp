@@ -132,6 +132,25 @@ bool TomlTable::is_array(std::string_view key) const {
   return node != nullptr && node->is_array();
 }
 
+bool TomlTable::holds_arrays(std::string_view key) const {
+  if (!is_array(key)) return false;
+  const toml::array& array = *content_->find(key)->as_array();
+  return !array.empty() && array.front().is_array();
+}
+
+std::vector<std::vector<double>> TomlTable::required_ragged_rows(std::string_view key,
+                                                                 const NumberRange& range) const {
+  const toml::node* node = content_->find(key);
+  constexpr std::string_view k_allowed = "an array of rows of numbers";
+  if (node == nullptr) content_->missing(key, fmt::format("allowed: {}", k_allowed));
+  const toml::array* array = node->as_array();
+  if (array == nullptr) content_->wrong_type(*node, key, k_allowed);
+  std::vector<std::vector<double>> rows;
+  for (const toml::node& element : *array)
+    rows.push_back(content_->numbers_of(element, fmt::format("{}[{}]", key, rows.size()), -1, range));
+  return rows;
+}
+
 std::optional<double> TomlTable::optional_number(std::string_view key, const NumberRange& range) const {
   const toml::node* node = content_->find(key);
   if (node == nullptr) return std::nullopt;

@@ -76,6 +76,11 @@ class TomlTable {
   [[nodiscard]] bool is_text(std::string_view key) const;
   /// The same for an array.
   [[nodiscard]] bool is_array(std::string_view key) const;
+  /// Whether the key holds an array that begins with an array.
+  [[nodiscard]] bool holds_arrays(std::string_view key) const;
+  /// An array of arrays of numbers, of any lengths.
+  [[nodiscard]] std::vector<std::vector<double>> required_ragged_rows(std::string_view key,
+                                                                      const NumberRange& range) const;
 
   /// One of a set of words.
   template <typename Enum>

@@ -5,6 +5,7 @@
 
 #include "apps/abut/report.h"
 #include "dynamics/rollout_env.h"
+#include "engine/control.h"
 #include "python/bindings.h"
 #include "python/warning_tuples.h"
 
@@ -21,6 +22,7 @@ class PythonEnvironment {
         time_({at(worlds)}),
         steps_({at(worlds)}),
         contacts_({at(worlds)}),
+        motor_force_({at(worlds), simulator_->motor_count()}),
         failed_({at(worlds)}),
         starts_(at(worlds), simulator_->scene.scene().initial),
         warnings_(at(worlds)),
@@ -103,6 +105,7 @@ class PythonEnvironment {
   [[nodiscard]] const SharedArray<double>& time() const { return time_; }
   [[nodiscard]] const SharedArray<std::int64_t>& steps() const { return steps_; }
   [[nodiscard]] const SharedArray<std::int64_t>& contacts() const { return contacts_; }
+  [[nodiscard]] const SharedArray<double>& motor_force() const { return motor_force_; }
   [[nodiscard]] const SharedArray<bool>& failed() const { return failed_; }
   [[nodiscard]] int worlds() const { return environment_.world_count(); }
 
@@ -111,6 +114,8 @@ class PythonEnvironment {
     write_state(simulator_->model(), state,
                 states_.numbers().at_row(world, simulator_->body_count(), simulator_->joint_count()));
     time_.data()[world] = state.time;
+    const std::size_t motors = simulator_->motor_count();
+    write_motor_forces(state, motors, motor_force_.data() + world * motors);
   }
   void note_reports() const {
     for (std::size_t world = 0; world < controls_.size(); ++world) {
@@ -126,6 +131,7 @@ class PythonEnvironment {
   StateArrays states_;
   SharedArray<double> time_;
   SharedArray<std::int64_t> steps_, contacts_;
+  SharedArray<double> motor_force_;
   SharedArray<bool> failed_;
   std::vector<State> starts_;  ///< that each world was last reset to
   std::vector<RunWarnings> warnings_;
@@ -148,6 +154,7 @@ void bind_environment(py::module_& module) {
       .def_property_readonly("time", [](const Environment& e) { return buffer_of(e.time()); })
       .def_property_readonly("steps", [](const Environment& e) { return buffer_of(e.steps()); })
       .def_property_readonly("contacts", [](const Environment& e) { return buffer_of(e.contacts()); })
+      .def_property_readonly("motor_force", [](const Environment& e) { return buffer_of(e.motor_force()); })
       .def_property_readonly("failed", [](const Environment& e) { return buffer_of(e.failed()); });
   bind_state_arrays(environment, [](const Environment& e) -> const StateArrays& { return e.states(); });
 }

@@ -160,6 +160,8 @@ void bind_rollouts(py::module_& module) {
       .def_property_readonly("energy", [](const PythonRollouts& of) { return buffer_of(of.rollouts.energy); })
       .def_property_readonly("contacts",
                              [](const PythonRollouts& of) { return buffer_of(of.rollouts.contacts); })
+      .def_property_readonly("motor_force",
+                             [](const PythonRollouts& of) { return buffer_of(of.rollouts.motor_force); })
       .def("failure", &failure, py::arg("world"))
       .def("warnings", &warnings)
       .def("gradient", &gradient, py::arg("states_bar"), py::arg("threads"));

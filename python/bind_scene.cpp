@@ -9,6 +9,7 @@
 #include "collision/fitting/shape_surface.h"
 #include "collision/fitting/surface_cache.h"
 #include "dynamics/parameters/scene_parameter_derivatives.h"
+#include "engine/control.h"
 #include "engine/input_error.h"
 #include "engine/scene_io.h"
 #include "python/bindings.h"
@@ -57,6 +58,7 @@ struct PythonState {
   State state;
   StepReport report;  ///< of the step that led to it
   std::optional<StateArrays> arrays{};
+  std::optional<SharedArray<double>> forces{};
 
   const StateArrays& numbers() {
     if (!arrays) {
@@ -64,6 +66,13 @@ struct PythonState {
       write_state(simulator->model(), state, arrays->numbers());
     }
     return *arrays;
+  }
+  const SharedArray<double>& motor_force() {
+    if (!forces) {
+      forces.emplace(std::vector<std::size_t>{simulator->motor_count()});
+      write_motor_forces(state, simulator->motor_count(), forces->data());
+    }
+    return *forces;
   }
 };
 
@@ -167,6 +176,7 @@ void bind_scene(py::module_& module) {
   py::class_<PythonState> state(module, "State");
   state.def_property_readonly("time", [](const PythonState& of) { return of.state.time; })
       .def_property_readonly("contacts", [](const PythonState& of) { return of.report.contacts; })
+      .def_property_readonly("motor_force", [](PythonState& of) { return buffer_of(of.motor_force()); })
       .def_property_readonly("status", [](const PythonState& of) { return to_string(of.report.status); })
       .def_property_readonly("failure", &failure_of);
   bind_state_arrays(state, [](PythonState& of) -> const StateArrays& { return of.numbers(); });
@@ -185,7 +195,7 @@ void bind_scene(py::module_& module) {
                              })
       .def_property_readonly("motor_names",
                              [](const SceneSimulator& simulator) {
-                               return names_of(simulator.model(), joints_with_motor(simulator.model()));
+                               return motor_names(simulator.model());
                              })
       .def("state", &make_state, py::arg("arrays"))
       .def("step", &step, py::arg("state"), py::arg("controls"), py::arg("commands"))

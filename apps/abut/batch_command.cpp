@@ -25,6 +25,7 @@
 #include "apps/abut/trajectory_file.h"
 #include "dynamics/batch_rollout.h"
 #include "engine/atomic_file.h"
+#include "engine/control.h"
 #include "engine/count_text.h"
 #include "engine/hash.h"
 #include "engine/input_error.h"
@@ -68,7 +69,7 @@ void require_small_enough(const BatchArguments& arguments, const BatchTable& tab
 /// Arrays of states: (rollouts, n or m, ...) of the last ones, (rollouts, steps + 1, n or m, ...) of all.
 class StateArrays {
  public:
-  explicit StateArrays(const Model& model) : model_(&model), joints_(joints_with_coordinate(model)) {}
+  explicit StateArrays(const Model& model) : model_(&model), joints_(joints_with_coordinate(model)), motors_(motor_count(model)) {}
 
   void add(const State& state, double time) {
     time_.push_back(time);
@@ -85,6 +86,8 @@ class StateArrays {
       joint_coordinate_.push_back(joint_coordinate(*model_, joint, state));
       joint_rate_.push_back(joint_rate(model_->joints[static_cast<std::size_t>(joint)], state));
     }
+    motor_force_.resize(motor_force_.size() + motors_);
+    write_motor_forces(state, motors_, motor_force_.data() + motor_force_.size() - motors_);
   }
   /// A state that there is not.
   void add_nothing() {
@@ -99,6 +102,7 @@ class StateArrays {
     add(linear_velocity_, 3 * n);
     add(joint_coordinate_, joints_.size());
     add(joint_rate_, joints_.size());
+    add(motor_force_, motors_);
   }
   void write(const std::string& prefix, const std::vector<std::size_t>& shape, NpzWriter& writer) const {
     const auto write_one = [&](const char* name, const std::vector<double>& values,
@@ -112,6 +116,7 @@ class StateArrays {
     write_one("orientation_wxyz", orientation_, {n, 4});
     write_one("linear_velocity", linear_velocity_, {n, 3});
     write_one("angular_velocity", angular_velocity_, {n, 3});
+    if (motors_ > 0) write_one("motor_force", motor_force_, {motors_});
     if (joints_.empty()) return;
     write_one("joint_coordinate", joint_coordinate_, {joints_.size()});
     write_one("joint_rate", joint_rate_, {joints_.size()});
@@ -120,8 +125,9 @@ class StateArrays {
  private:
   const Model* model_;
   std::vector<int> joints_;
+  std::size_t motors_;
   std::vector<double> time_, position_, orientation_, linear_velocity_, angular_velocity_, joint_coordinate_,
-      joint_rate_;
+      joint_rate_, motor_force_;
 };
 
 /// Numbers for the array "status"; the words are in the file, too.
@@ -167,6 +173,8 @@ void write_results(const BatchArguments& arguments, const BatchTable& table,
   writer.add("body_names", bodies, std::array{bodies.size()});
   const std::vector<std::string> joints = names_of(model, joints_with_coordinate(model));
   if (!joints.empty()) writer.add("joint_names", joints, std::array{joints.size()});
+  const std::vector<std::string> motors = motor_names(model);
+  if (!motors.empty()) writer.add("motor_names", motors, std::array{motors.size()});
   writer.add("parameter_names", parameters, std::array{parameters.size()});
   writer.add("status_names", words, std::array{words.size()});
   writer.add("parameters", table.values(), std::array{n, parameters.size()});

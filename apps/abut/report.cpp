@@ -237,7 +237,7 @@ Json json_of(const Model& model, const std::vector<JointStartWarning>& warnings)
   Json list = Json::array();
   for (const JointStartWarning& warning : warnings) {
     list.push_back({{"kind", to_string(warning.kind)},
-                    {"joint", model.joints[static_cast<std::size_t>(warning.joint)].name},
+                    {warning.coupling >= 0 ? "coupling" : "joint", name_of(model, warning)},
                     {"value", warning.value}});
   }
   return list;

@@ -17,6 +17,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "engine/atomic_file.h"
+#include "engine/control.h"
 #include "engine/csv_table.h"
 #include "engine/input_error.h"
 #include "engine/npz.h"
@@ -113,6 +114,8 @@ void TrajectoryFile::add(const State& state, double time, double energy, int con
     joint_coordinate_.push_back(joint_coordinate(*model_, joint, state));
     joint_rate_.push_back(joint_rate(model_->joints[static_cast<std::size_t>(joint)], state));
   }
+  motor_force_.resize(motor_force_.size() + motors_.size());
+  write_motor_forces(state, motors_.size(), motor_force_.data() + motor_force_.size() - motors_.size());
 }
 
 void TrajectoryFile::write(const fs::path& path) const {
@@ -123,7 +126,8 @@ void TrajectoryFile::write(const fs::path& path) const {
 void TrajectoryFile::require_room(const fs::path& path, int steps) const {
   if (path.extension() != ".npz") return;
   const double bytes_a_row =
-                   8.0 * (3.0 + 13.0 * model_->body_count() + 2.0 * static_cast<double>(joints_.size())),
+                   8.0 * (3.0 + 13.0 * model_->body_count() + 2.0 * static_cast<double>(joints_.size()) +
+                          static_cast<double>(motors_.size())),
                rows = steps + 1.0;
   if (rows * bytes_a_row < k_largest_npz) return;
   throw InputError(
@@ -145,6 +149,10 @@ void TrajectoryFile::write_npz(const fs::path& path) const {
     writer.add("joint_coordinate", joint_coordinate_, std::array{rows, joints_.size()});
     writer.add("joint_rate", joint_rate_, std::array{rows, joints_.size()});
     writer.add("joint_names", joint_names, std::array{joints_.size()});
+  }
+  if (!motors_.empty()) {
+    writer.add("motor_force", motor_force_, std::array{rows, motors_.size()});
+    writer.add("motor_names", motors_, std::array{motors_.size()});
   }
   writer.add("energy", energy_, std::array{rows});
   writer.add("contacts", contacts_, std::array{rows});
@@ -169,11 +177,14 @@ void TrajectoryFile::write_csv(const fs::path& path) const {
     for (const char* const what : {"coordinate", "rate"})
       file.write("," + csv_field(fmt::format("joint.{}.{}", name, what)));
   }
+  for (const std::string& name : motors_) file.write("," + csv_field(fmt::format("motor.{}.force", name)));
   file.write("\n");
   for (std::size_t t = 0; t < time_.size(); ++t) {
     std::string of_joints;
     for (std::size_t k = t * joints_.size(); k < (t + 1) * joints_.size(); ++k)
       of_joints += fmt::format(",{},{}", joint_coordinate_[k], joint_rate_[k]);
+    for (std::size_t k = t * motors_.size(); k < (t + 1) * motors_.size(); ++k)
+      of_joints += fmt::format(",{}", motor_force_[k]);
     for (std::size_t b = 0; b < n; ++b) {
       const std::size_t k = t * n + b;
       const auto numbers = [](const std::vector<double>& values, std::size_t index, std::size_t count) {

@@ -12,14 +12,17 @@
 /// | angular_velocity | (T, n, 3) | [rad/s]                                                            |
 /// | joint_coordinate | (T, m)    | of the m hinges and sliders, if there are any [rad or m]           |
 /// | joint_rate       | (T, m)    | [rad/s or m/s]                                                     |
+/// | motor_force      | (T, u)    | of the u motors, if there are any, on the mean of the step that    |
+/// |                  |           | ended then, 0 in the first row [N m or N]                          |
 /// | energy           | (T)       | kinetic and potential [J]                                          |
 /// | contacts         | (T)       | integers: of the step that ended then, 0 in the first row          |
 /// | body_names       | (n)       | strings                                                            |
 /// | joint_names      | (m)       | strings                                                            |
+/// | motor_names      | (u)       | strings                                                            |
 /// | scene            | ()        | string: the scene file's absolute path                             |
 ///
 /// A table has one row per time and body: time, body, position_x, ..., energy, contacts, and of every hinge and slider
-/// joint.NAME.coordinate and joint.NAME.rate.
+/// joint.NAME.coordinate and joint.NAME.rate, of every motor motor.NAME.force.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +32,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/control.h"
 #include "engine/joint_geometry.h"
 #include "engine/model.h"
 #include "engine/npz.h"
@@ -67,6 +71,7 @@ class TrajectoryFile {
   TrajectoryFile(const Model& model, const std::filesystem::path& scene)
       : model_(&model),
         joints_(joints_with_coordinate(model)),
+        motors_(motor_names(model)),
         scene_(std::filesystem::absolute(scene).lexically_normal()) {}
 
   /// @param time  instead of the state's, see time_after() [s]
@@ -85,9 +90,10 @@ class TrajectoryFile {
 
   const Model* model_;
   std::vector<int> joints_;
+  std::vector<std::string> motors_;
   std::filesystem::path scene_;
   std::vector<double> time_, position_, orientation_, linear_velocity_, angular_velocity_, joint_coordinate_,
-      joint_rate_, energy_;
+      joint_rate_, motor_force_, energy_;
   std::vector<std::int64_t> contacts_;
 };
 

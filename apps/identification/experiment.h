@@ -27,7 +27,7 @@ struct Unknown {
   bool logarithmic = false;    ///< of a number > 0: the search is for its logarithm
   int body = -1;               ///< of an orientation or a control
   int component = 0;           ///< of a control: of [torque; force]
-  int motor = -1;              ///< of a command, in the order of joints_with_motor(); -1: of a wrench
+  int motor = -1;              ///< of a command, in the order of motors_of(); -1: of a wrench
   double from = 0, until = 0;  ///< of a control [s]
   int pieces = 1;              ///< of a control
 

@@ -81,9 +81,9 @@ std::optional<ControlName> control_named(const Model& model, const std::string& 
       }
     }
   }
-  const std::vector<int> joints = joints_with_motor(model);
-  for (std::size_t m = 0; m < joints.size(); ++m) {
-    if (name == fmt::format("command.{}", model.joints[at(joints[m])].name))
+  const std::vector<std::string> motors = motor_names(model);
+  for (std::size_t m = 0; m < motors.size(); ++m) {
+    if (name == fmt::format("command.{}", motors[m]))
       return ControlName{-1, static_cast<int>(m), {0}, {""}};
   }
   return std::nullopt;
@@ -126,8 +126,8 @@ void read_unknown(const TomlTable& table, const Scene& scene, std::vector<Unknow
     common.body = control->body;
     common.motor = control->motor;
     if (control->motor >= 0) {
-      const Joint& joint = scene.model.joints[at(joints_with_motor(scene.model)[at(control->motor)])];
-      common.parameter = find_parameter(scene, fmt::format("joint.{}.motor.target", joint.name));
+      const MotorPlace place = motors_of(scene.model)[at(control->motor)];
+      common.parameter = find_parameter(scene, target_name(scene.model, place));
     }
     common.from = table.number("from", scene.initial.time, any_number());
     common.until = table.required_number("until", any_number());

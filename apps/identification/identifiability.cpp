@@ -23,7 +23,9 @@ double size_of_kind(const MotionFit& fit, const Unknown& unknown) {
   const bool is_length_in_body = parameter.unit == "m" && !parameter.is_initial_state();
   if (!is_length_in_body) return 1.0;
   const Model& model = fit.experiment().scene.model;
-  const int body = parameter.is_of_joint() ? model.joints[at(parameter.joint)].body_B : parameter.body_A;
+  const int joint = parameter.is_of_coupling() ? model.couplings[at(parameter.coupling)].terms.front().joint
+                                               : parameter.joint;
+  const int body = joint >= 0 ? model.joints[at(joint)].body_B : parameter.body_A;
   const double size = model.bodies[at(body)].size;
   return std::isfinite(size) ? size : 1.0;
 }

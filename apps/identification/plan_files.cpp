@@ -61,10 +61,10 @@ std::vector<CommandTable> commands_of(const Controls& controls, const Model& mod
                                       double time_step) {
   std::vector<CommandTable> tables;
   if (controls.empty() || controls.front().commands.empty()) return tables;
-  const std::vector<int> joints = joints_with_motor(model);
-  for (std::size_t m = 0; m < joints.size(); ++m) {
+  const std::size_t motors = motor_count(model);
+  for (std::size_t m = 0; m < motors; ++m) {
     CommandTable table;
-    table.joint = joints[m];
+    table.motor = static_cast<int>(m);
     for (std::size_t k = 0; k < controls.size(); ++k) {
       const double command = controls[k].commands[m];
       if (k > 0 && command == table.values.back()) continue;

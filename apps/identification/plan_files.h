@@ -15,7 +15,7 @@ namespace abut {
 /// Commands of steps as tables: one for each motor that has any but zero, with a time at the start of each step in
 /// which its command changes. The last is held beyond the last step.
 ///
-/// @param controls  whose commands are those of joints_with_motor(model), or none
+/// @param controls  whose commands are those of motors_of(model), or none
 [[nodiscard]] std::vector<CommandTable> commands_of(const Controls& controls, const Model& model,
                                                     double start_time, double time_step);
 

@@ -1,6 +1,7 @@
 #include "apps/identification/report_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -278,7 +279,7 @@ std::vector<std::string> start_warning_texts(const MotionFit& fit, const Eigen::
     std::string motion, text;
   };
   // by what overlaps (two bodies), or by what is wrong (a kind) with a joint
-  std::map<std::pair<int, int>, Worst> of_pairs, of_joints;
+  std::map<std::array<int, 3>, Worst> of_pairs, of_joints;
   const auto note = [](Worst& worst, double value, const std::string& motion, const std::string& text) {
     ++worst.motions;
     if (value > worst.value) worst = {worst.motions, value, motion, text};
@@ -292,10 +293,11 @@ std::vector<std::string> start_warning_texts(const MotionFit& fit, const Eigen::
     const StartWarnings found = find_start_warnings(simulator.stepper(), inputs.scene.initial);
     const std::string& motion = fit.experiment().motions[at(segment.motion)].name;
     for (const Overlap& overlap : found.overlaps)
-      note(of_pairs[{overlap.body_A, overlap.body_B}], overlap.depth, motion, overlap_text(model, overlap));
+      note(of_pairs[{overlap.body_A, overlap.body_B, -1}], overlap.depth, motion,
+           overlap_text(model, overlap));
     for (const JointStartWarning& warning : found.joints)
-      note(of_joints[{warning.joint, static_cast<int>(warning.kind)}], warning.value, motion,
-           warning_text(model, warning));
+      note(of_joints[{warning.joint, warning.coupling, static_cast<int>(warning.kind)}], warning.value,
+           motion, warning_text(model, warning));
   }
   std::vector<std::string> texts;
   for (const auto* worst_of : {&of_pairs, &of_joints}) {

@@ -46,10 +46,11 @@ class TangentSweep {
       if (rollout.unknowns.has_direction(entries_[c])) {
         changes_[c] = rollout.unknowns.direction(entries_[c], rollout.segment, rollout.inputs);
       } else {
-        // Joints act in every step; shapes, centres of mass and pairs only where bodies touch.
-        const bool is_of_joint =
-            rollout.unknowns.unknown_of(rollout.unknowns.variable_of(entries_[c]))->parameter.is_of_joint();
-        reverse_pass_ = std::max(reverse_pass_, is_of_joint ? ReversePass::always : ReversePass::in_contact);
+        // Joints and couplings act in every step; shapes, centres of mass and pairs only where bodies touch.
+        const SceneParameter& parameter =
+            rollout.unknowns.unknown_of(rollout.unknowns.variable_of(entries_[c]))->parameter;
+        const bool acts_always = parameter.is_of_joint() || parameter.is_of_coupling();
+        reverse_pass_ = std::max(reverse_pass_, acts_always ? ReversePass::always : ReversePass::in_contact);
       }
       steps_[c].gravity = changes_[c].gravity;
       steps_[c].bodies = changes_[c].bodies.empty() ? no_change_ : changes_[c].bodies;

@@ -49,7 +49,7 @@ void solve_lower_transposed(const Mat6<double>& L, Segment& x, int n = 6) {
 
 }  // namespace
 
-void BlockCholesky::reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links,
+void BlockCholesky::reset(int blocks, std::span<const BlockCoupling> couplings, const LinkMotions& links,
                           bool multiplies) {
   multiplies_ = multiplies;
   pattern_.update(blocks, couplings, links);

@@ -20,7 +20,7 @@ class BlockCholesky {
   /// The zero matrix with room for the couplings.
   ///
   /// @param multiplies  whether multiply() is wanted
-  void reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links = {},
+  void reset(int blocks, std::span<const BlockCoupling> couplings, const LinkMotions& links = {},
              bool multiplies = false);
 
   /// Only the lower triangle counts.

@@ -9,7 +9,7 @@
 
 namespace abut {
 
-void BlockLu::reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links,
+void BlockLu::reset(int blocks, std::span<const BlockCoupling> couplings, const LinkMotions& links,
                     bool multiplies) {
   multiplies_ = multiplies;
   pattern_.update(blocks, couplings, links);

@@ -19,7 +19,7 @@ class BlockLu {
   /// The zero matrix with room for the couplings.
   ///
   /// @param multiplies  whether multiply() and multiply_transposed() are wanted
-  void reset(int blocks, std::span<const Coupling> couplings, const LinkMotions& links = {},
+  void reset(int blocks, std::span<const BlockCoupling> couplings, const LinkMotions& links = {},
              bool multiplies = false);
 
   [[nodiscard]] Mat6<double>& diagonal(int block) { return diagonal_[pattern_.position(block)].lu; }

@@ -20,7 +20,7 @@ void erase_sorted(std::vector<int>& list, int value) {
 
 }  // namespace
 
-void BlockPattern::update(int blocks, std::span<const Coupling> couplings, const LinkMotions& links) {
+void BlockPattern::update(int blocks, std::span<const BlockCoupling> couplings, const LinkMotions& links) {
   links_ = links;
   link_of_block_.assign(links.empty() ? 0 : at(blocks), -1);
   for (std::size_t k = 0; k < links.size(); ++k) link_of_block_[at(links[k].slot)] = static_cast<int>(k);
@@ -40,7 +40,7 @@ void BlockPattern::choose_order() {
   const int n = static_cast<int>(order_.size());
   if (neighbours_.size() < order_.size()) neighbours_.resize(order_.size());
   for (int b = 0; b < n; ++b) neighbours_[at(b)].clear();
-  for (const Coupling& c : couplings_) {
+  for (const BlockCoupling& c : couplings_) {
     insert_sorted(neighbours_[at(c.first)], c.second);
     insert_sorted(neighbours_[at(c.second)], c.first);
   }
@@ -97,7 +97,7 @@ int BlockPattern::place_of(int row, int column) const {
 void BlockPattern::place_couplings() {
   coupling_place_.clear();
   second_is_row_.clear();
-  for (const Coupling& c : couplings_) {
+  for (const BlockCoupling& c : couplings_) {
     const int column = position_[at(c.first)], row = position_[at(c.second)];
     second_is_row_.push_back(row > column);
     coupling_place_.push_back(place_of(std::max(row, column), std::min(row, column)));

@@ -15,16 +15,16 @@
 namespace abut {
 
 /// Two bodies (slots) whose velocities meet in a row: a pair of off-diagonal blocks.
-struct Coupling {
+struct BlockCoupling {
   int first = -1, second = -1;
-  bool operator==(const Coupling&) const = default;
+  bool operator==(const BlockCoupling&) const = default;
 };
 
 /// Everything counts in positions of the order of elimination, unless it says otherwise.
 class BlockPattern {
  public:
   /// A coupling may stand there twice, in either order. Links are coupled to their parents.
-  void update(int blocks, std::span<const Coupling> couplings, const LinkMotions& links = {});
+  void update(int blocks, std::span<const BlockCoupling> couplings, const LinkMotions& links = {});
 
   [[nodiscard]] int blocks() const { return static_cast<int>(order_.size()); }
   /// Off-diagonal blocks of a triangular factor, column by column.
@@ -72,8 +72,8 @@ class BlockPattern {
 
   LinkMotions links_;
   std::vector<int> link_of_block_;   // as given; -1: it is none
-  std::vector<Coupling> couplings_;  // as given, then those of links
-  std::vector<Coupling> next_couplings_;
+  std::vector<BlockCoupling> couplings_;  // as given, then those of links
+  std::vector<BlockCoupling> next_couplings_;
   std::size_t link_begin_ = 0;               // of couplings_
   std::vector<int> parent_, children_left_;  // of a block as given; children are those not yet eliminated
   std::vector<int> position_;                // of a block as given

@@ -350,6 +350,10 @@ RolloutInputs explicit_inputs(const Model& model, const State& initial, const Co
     if (joint.dissipation_time < 0.0)
       joint.dissipation_time = defaults.joint_settings().default_dissipation_time;
   }
+  for (Coupling& coupling : nominal.model.couplings) {
+    if (coupling.dissipation_time < 0.0)
+      coupling.dissipation_time = defaults.joint_settings().default_dissipation_time;
+  }
   return nominal;
 }
 

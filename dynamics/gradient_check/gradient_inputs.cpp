@@ -10,6 +10,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/gradient_check/joint_scales.h"
 #include "dynamics/rollout/shape_change.h"
 #include "engine/check.h"
 #include "engine/control.h"
@@ -54,6 +55,7 @@ void require_explicit_times(const Model& model, bool law_honours_times) {
     require(!(time < 0.0), fmt::format("dissipation time = {}, allowed: >= 0", time));
   };
   for (const Joint& joint : model.joints) check(joint.dissipation_time);
+  for (const Coupling& coupling : model.couplings) check(coupling.dissipation_time);
   if (!law_honours_times) return;
   for (const Body& body : model.bodies) check(body.material.dissipation_time);
   for (const PairOverride& pair : model.pair_overrides) check(pair.dissipation_time);
@@ -238,10 +240,11 @@ class GroupBuilder {
   }
 
   void add_commands() {
-    const std::vector<int> motors = joints_with_motor(nominal_.model);
+    const std::vector<MotorPlace> motors = motors_of(nominal_.model);
+    const JointScales scales = joint_scales();
     InputGroup group{"commands", {}, {}, {}, {}};
     for (int k = 0; k < steps_; ++k) {
-      for (const int j : motors) group.scale.push_back(target_scale(nominal_.model.joints[at(j)]));
+      for (const MotorPlace& place : motors) group.scale.push_back(scales.target(place));
     }
     const auto steps = static_cast<std::size_t>(steps_);
     const std::size_t count = motors.size();
@@ -510,15 +513,14 @@ class GroupBuilder {
     }
   }
 
-  [[nodiscard]] double joint_length_scale(const Joint& joint) const {
-    const double length = lengths_[static_cast<std::size_t>(joint.body_B)];
-    return joint.body_A < 0 ? length : std::min(length, lengths_[static_cast<std::size_t>(joint.body_A)]);
+  [[nodiscard]] JointScales joint_scales() const {
+    return {nominal_.model, lengths_, heaviest_, g_, config_.h, steps_};
   }
 
   void add_joint_frames() {
     InputGroup group{"joint frames", {}, {}, {}, {}};
     for (const Joint& joint : nominal_.model.joints) {
-      const double length = joint_length_scale(joint);
+      const double length = joint_scales().length(joint);
       for (int side = 0; side < 2; ++side)
         group.scale.insert(group.scale.end(), {1, 1, 1, length, length, length});
     }
@@ -541,57 +543,34 @@ class GroupBuilder {
     add(std::move(group));
   }
 
-  /// Scale of an offset of a motor's target.
-  [[nodiscard]] double target_scale(const Joint& joint) const {
-    const bool turns = joint.kind == JointKind::hinge;
-    switch (joint.motor.kind) {
-      case MotorKind::velocity:
-        return (turns ? 1.0 : joint_length_scale(joint)) / (steps_ * config_.h);
-      case MotorKind::force:
-        return heaviest_ * g_ * (turns ? joint_length_scale(joint) : 1.0);
-      case MotorKind::none:
-      case MotorKind::position:
-        break;
+  /// Of all joints or couplings that have the number of a parameter.
+  template <typename Owner>
+  void add_numbers(const JointParameter& parameter, const std::string& prefix,
+                   std::vector<Owner> Model::*list, std::vector<JointGradient> ModelGradient::*bars,
+                   double& (*JointParameter::*value)(Owner& owner)) {
+    const JointScales scales = joint_scales();
+    std::vector<Scalar> scalars;
+    for (std::size_t i = 0; i < (nominal_.model.*list).size(); ++i) {
+      const double scale = scales.number(parameter, (nominal_.model.*list)[i]);
+      if (!std::isfinite(scale) || !(scale > 0.0)) continue;
+      scalars.push_back({scale,
+                         [&parameter, list, value, i](Model& model, double x) {
+                           (parameter.*value)((model.*list)[i]) += x;
+                         },
+                         [&parameter, bars, i](const ModelGradient& gradient) {
+                           return parameter.slot(for_reading((gradient.*bars)[i]));
+                         }});
     }
-    return turns ? 1.0 : joint_length_scale(joint);
-  }
-
-  /// Scale of an offset of a joint's number; one that is not finite and positive leaves the joint out.
-  [[nodiscard]] double joint_scale(const JointParameter& parameter, const Joint& joint) const {
-    const double value = parameter.value(for_reading(joint));
-    const double coordinate = joint.kind == JointKind::hinge ? 1.0 : joint_length_scale(joint);
-    if (parameter.owner == ParameterOwner::motor && joint.motor.kind == MotorKind::none) return 0.0;
-    switch (parameter.kind) {
-      case ParameterKind::joint_length:
-        return joint.kind == JointKind::distance ? value : 0.0;
-      case ParameterKind::joint_dissipation_time:
-        return own_or(value, config_.h);
-      case ParameterKind::joint_lower:
-      case ParameterKind::joint_upper:
-        return std::isfinite(value) ? coordinate : 0.0;
-      case ParameterKind::joint_spring_position:
-        return joint.spring_stiffness > 0.0 ? coordinate : 0.0;
-      case ParameterKind::motor_target:
-        return target_scale(joint);
-      default:
-        return value;
-    }
+    const bool is_of_motor = parameter.owner == ParameterOwner::motor;
+    add_scalars(prefix + (is_of_motor ? "motor " : "") + words_of_key(parameter), scalars);
   }
 
   void add_joint_numbers() {
     for (const JointParameter& parameter : joint_parameters()) {
-      std::vector<Scalar> scalars;
-      for (std::size_t j = 0; j < nominal_.model.joints.size(); ++j) {
-        const double scale = joint_scale(parameter, nominal_.model.joints[j]);
-        if (!std::isfinite(scale) || !(scale > 0.0)) continue;
-        scalars.push_back({scale,
-                           [&parameter, j](Model& model, double x) { parameter.value(model.joints[j]) += x; },
-                           [&parameter, j](const ModelGradient& gradient) {
-                             return parameter.slot(for_reading(gradient.joints[j]));
-                           }});
-      }
-      const std::string of = parameter.owner == ParameterOwner::motor ? "motor " : "joint ";
-      add_scalars(of + words_of_key(parameter), scalars);
+      const std::string of_joints = parameter.owner == ParameterOwner::motor ? "" : "joint ";
+      add_numbers(parameter, of_joints, &Model::joints, &ModelGradient::joints, &JointParameter::of_joint);
+      add_numbers(parameter, "coupling ", &Model::couplings, &ModelGradient::couplings,
+                  &JointParameter::of_coupling);
     }
   }
 

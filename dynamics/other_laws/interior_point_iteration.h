@@ -189,13 +189,12 @@ void factorize(const ContactProblem& problem, const GrowableVector& v,
     add(row.slot_B, r_B, row.slot_A, r_A, -1.0);
   }
   for (const JointGroup& group : problem.joints.groups) {
-    const JointHessian blocks = problem.joints.hessian(group, v);
-    const Eigen::Index a = 6 * group.slot_A, b = 6 * group.slot_B;
-    if (group.slot_A >= 0) H.block<6, 6>(a, a) += blocks.AA;
-    if (group.slot_B >= 0) H.block<6, 6>(b, b) += blocks.BB;
-    if (!group.both_move()) continue;
-    H.block<6, 6>(b, a) += blocks.BA;
-    H.block<6, 6>(a, b) += blocks.BA.transpose();
+    problem.joints.each_hessian_block(
+        group, v, [&](int slot, const Mat6<double>& block) { H.block<6, 6>(6 * slot, 6 * slot) += block; },
+        [&](int a, int b, const Mat6<double>& block) {
+          H.block<6, 6>(6 * b, 6 * a) += block;
+          H.block<6, 6>(6 * a, 6 * b) += block.transpose();
+        });
   }
   memory.jacobian.factorize(mass.links());
 }

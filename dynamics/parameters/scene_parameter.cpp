@@ -22,7 +22,8 @@
 namespace abut {
 namespace {
 
-/// What a name may go on with after "simulation.", "body.<name>.", "pair.<name>.<name>." and "joint.<name>.".
+/// What a name may go on with after "simulation.", "body.<name>.", "pair.<name>.<name>.", "joint.<name>.",
+/// "coupling.<name>." and "actuator.<name>.".
 using Endings = std::map<std::string, SceneParameter, std::less<>>;
 
 void add_parameter(const ParameterInfo& info, Endings& endings) {
@@ -73,6 +74,27 @@ Endings joint_endings() {
   for (const auto& [key, parameter] : endings_of({ParameterOwner::motor}))
     endings["motor." + key] = parameter;
   return endings;
+}
+
+/// Those that joints and couplings share, then those of couplings alone.
+Endings coupling_endings() {
+  Endings endings = endings_of({ParameterOwner::coupling});
+  for (const auto& [key, parameter] : joint_endings()) {
+    const JointParameter* const of = joint_parameter(parameter.kind);
+    if (of != nullptr && of->of_coupling != nullptr) endings[key] = parameter;
+  }
+  return endings;
+}
+
+/// The gear and the motor of an actuator, by their keys in its table.
+Endings actuator_endings() {
+  Endings endings = endings_of({ParameterOwner::motor});
+  add_parameter(parameter_info(ParameterKind::coupling_gear), endings);
+  return endings;
+}
+
+std::string prefix_of(const Coupling& coupling) {
+  return (coupling.is_actuator ? "actuator." : "coupling.") + coupling.name;
 }
 
 /// Of the shape of a body: "primitive.0.radius" and so on.
@@ -154,6 +176,40 @@ void require_possible(const Scene& scene, const SceneParameter& parameter) {
   require(!is_motion || !body.fixed, fmt::format("'{}': a fixed body has no velocity", parameter.name));
 }
 
+/// Why a motor has no such number; "" if it has one, or it is of something else.
+std::string_view motor_lacks(const Motor& motor, ParameterKind kind) {
+  if (parameter_info(kind).owner != ParameterOwner::motor) return "";
+  if (motor.kind == MotorKind::none) return "there is no motor";
+  const bool is_affine = motor.kind == MotorKind::affine;
+  if (is_affine && is_force(motor) &&
+      (kind == ParameterKind::motor_stiffness || kind == ParameterKind::motor_damping))
+    return "the motor has neither stiffness nor damping, which is a law of its own";
+  switch (kind) {
+    case ParameterKind::motor_stiffness:
+      if (motor.kind != MotorKind::position && !is_affine)
+        return "only a position or affine motor has a stiffness";
+      break;
+    case ParameterKind::motor_damping:
+      if (motor.kind == MotorKind::force) return "a force motor has no damping";
+      break;
+    case ParameterKind::motor_gain:
+    case ParameterKind::motor_bias:
+      if (!is_affine) return "only an affine motor has one";
+      break;
+    default:
+      break;
+  }
+  return "";
+}
+
+/// Servos and affine motors without damping, and affine motors without stiffness, are some, too.
+void widen_range(const Motor& motor, SceneParameter& parameter) {
+  const bool is_affine = motor.kind == MotorKind::affine;
+  const bool damping = parameter.kind == ParameterKind::motor_damping && motor.kind != MotorKind::velocity,
+             stiffness = parameter.kind == ParameterKind::motor_stiffness && is_affine;
+  if (damping || stiffness) parameter.range = at_least(0.0);
+}
+
 /// Why a joint has no such number; "" if it has one.
 std::string_view lacks(const Model& model, int j, ParameterKind kind) {
   const Joint& joint = model.joints[at(j)];
@@ -183,34 +239,41 @@ std::string_view lacks(const Model& model, int j, ParameterKind kind) {
       return has_coordinate(joint.kind) ? "" : "only a hinge or a slider has a spring of its coordinate";
     case ParameterKind::joint_spring_position:
       return joint.spring_stiffness > 0.0 ? "" : "the joint has no spring of its coordinate";
-    case ParameterKind::motor_stiffness:
-      if (joint.motor.kind == MotorKind::velocity || joint.motor.kind == MotorKind::force)
-        return "only a position motor has a stiffness";
-      break;
-    case ParameterKind::motor_damping:
-      if (joint.motor.kind == MotorKind::force) return "a force motor has no damping";
-      break;
     default:
       break;
   }
-  const bool is_of_motor = parameter_info(kind).owner == ParameterOwner::motor;
-  return is_of_motor && joint.motor.kind == MotorKind::none ? "the joint has no motor" : "";
+  return motor_lacks(joint.motor, kind);
 }
 
-/// The unit of a joint's number, of those that the table gives for hinges or sliders, and for velocity, position or
-/// force motors.
-std::string_view unit_at(const Joint& joint, std::string_view units) {
+std::string_view lacks(const Coupling& coupling, ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::coupling_held_at:
+    case ParameterKind::joint_stiffness:
+    case ParameterKind::joint_dissipation_time:
+      return coupling.is_held() ? "" : "the coupling is not held anywhere";
+    case ParameterKind::joint_spring_position:
+      return coupling.spring_stiffness > 0.0 ? "" : "the coupling has no spring";
+    default:
+      break;
+  }
+  return motor_lacks(coupling.motor, kind);
+}
+
+/// The unit of a joint's or coupling's number, of those that the table gives for angles or travels, and for velocity,
+/// position or force motors.
+std::string_view unit_at(bool turns, MotorKind motor, std::string_view units) {
   constexpr std::string_view k_comma = ", ";
   if (const std::size_t first = units.find(k_comma); first != std::string_view::npos) {
     const std::size_t last = units.rfind(k_comma), after_first = first + k_comma.size();
-    units = joint.motor.kind == MotorKind::velocity   ? units.substr(0, first)
-            : joint.motor.kind == MotorKind::position ? units.substr(after_first, last - after_first)
-                                                      : units.substr(last + k_comma.size());
+    if (motor == MotorKind::affine) return "";  // its own
+    units = motor == MotorKind::velocity   ? units.substr(0, first)
+            : motor == MotorKind::position ? units.substr(after_first, last - after_first)
+                                           : units.substr(last + k_comma.size());
   }
   constexpr std::string_view k_or = " or ";
   const std::size_t middle = units.find(k_or);
   if (middle == std::string_view::npos) return units;
-  return joint.kind == JointKind::hinge ? units.substr(0, middle) : units.substr(middle + k_or.size());
+  return turns ? units.substr(0, middle) : units.substr(middle + k_or.size());
 }
 
 /// `parameter` as that of a joint. Throws std::invalid_argument if the joint has no such number.
@@ -219,9 +282,19 @@ SceneParameter of_joint(const Scene& scene, SceneParameter parameter, int j) {
   const std::string_view why = lacks(scene.model, j, parameter.kind);
   require(why.empty(), fmt::format("'{}': {}", parameter.name, why));
   parameter.joint = j;
-  parameter.unit = unit_at(joint, parameter.unit);
-  if (parameter.kind == ParameterKind::motor_damping && joint.motor.kind == MotorKind::position)
-    parameter.range = at_least(0.0);
+  parameter.unit = unit_at(joint.kind == JointKind::hinge, joint.motor.kind, parameter.unit);
+  widen_range(joint.motor, parameter);
+  return parameter;
+}
+
+/// The same of a coupling.
+SceneParameter of_coupling(const Scene& scene, SceneParameter parameter, int c) {
+  const Coupling& coupling = scene.model.couplings[at(c)];
+  const std::string_view why = lacks(coupling, parameter.kind);
+  require(why.empty(), fmt::format("'{}': {}", parameter.name, why));
+  parameter.coupling = c;
+  parameter.unit = unit_at(turns(scene.model, coupling), coupling.motor.kind, parameter.unit);
+  widen_range(coupling.motor, parameter);
   return parameter;
 }
 
@@ -230,7 +303,8 @@ SceneParameter of_joint(const Scene& scene, SceneParameter parameter, int j) {
 std::optional<SceneParameter> look_up(const Scene& scene, const std::string& name,
                                       std::vector<std::string>* candidates) {
   static const Endings k_simulation = simulation_endings(), k_body = body_endings(), k_pair = pair_endings(),
-                       k_joint = joint_endings();
+                       k_joint = joint_endings(), k_coupling = coupling_endings(),
+                       k_actuator = actuator_endings();
   const auto found = [&](const std::string& prefix, const Endings& endings, int body_A,
                          int body_B) -> std::optional<SceneParameter> {
     if (candidates != nullptr) add_candidates(prefix, endings, *candidates);
@@ -264,6 +338,12 @@ std::optional<SceneParameter> look_up(const Scene& scene, const std::string& nam
     if (const auto parameter = found("joint." + scene.model.joints[j].name, k_joint, -1, -1))
       return of_joint(scene, *parameter, static_cast<int>(j));
   }
+  for (std::size_t c = 0; c < scene.model.couplings.size(); ++c) {
+    const Coupling& coupling = scene.model.couplings[c];
+    if (const auto parameter =
+            found(prefix_of(coupling), coupling.is_actuator ? k_actuator : k_coupling, -1, -1))
+      return of_coupling(scene, *parameter, static_cast<int>(c));
+  }
   return std::nullopt;
 }
 
@@ -274,6 +354,12 @@ SceneParameter find_parameter(const Scene& scene, const std::string& name) {
   std::vector<std::string> candidates;
   (void)look_up(scene, name, &candidates);
   fail_unknown(name, candidates);
+}
+
+std::string target_name(const Model& model, const MotorPlace& place) {
+  if (place.joint >= 0) return fmt::format("joint.{}.motor.target", name_of(model, place));
+  const Coupling& coupling = model.couplings[at(place.coupling)];
+  return fmt::format("{}.{}target", prefix_of(coupling), coupling.is_actuator ? "" : "motor.");
 }
 
 std::vector<std::string> component_names(const Scene& scene, const std::string& name) {
@@ -299,7 +385,7 @@ std::vector<std::string> component_names(const Scene& scene, const std::string& 
 
 bool is_same(const SceneParameter& a, const SceneParameter& b) {
   return a.kind == b.kind && a.index == b.index && a.primitive == b.primitive && a.body_A == b.body_A &&
-         a.body_B == b.body_B && a.joint == b.joint;
+         a.body_B == b.body_B && a.joint == b.joint && a.coupling == b.coupling;
 }
 
 bool vanishes_at_zero(ParameterKind kind) {
@@ -316,13 +402,13 @@ std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
         parameter.kind == ParameterKind::joint_dissipation_time)
       return value >= 0.0;
     if (vanishes_at_zero(parameter.kind)) return value > 0.0;
-    if (parameter.is_of_joint()) return std::isfinite(value);
+    if (parameter.is_of_joint() || parameter.is_of_coupling()) return std::isfinite(value);
     if (parameter.is_of_pair()) return !std::isnan(value);
     if (parameter.body_A < 0 || !scene.model.bodies[at(parameter.body_A)].fixed) return true;
     return parameter.kind == ParameterKind::shape || !parameter_info(parameter.kind).of_moving_bodies;
   };
   const auto add = [&](const std::string& prefix, const Endings& endings, int body_A, int body_B,
-                       int joint = -1) {
+                       int joint = -1, int coupling = -1) {
     for (const auto& [ending, of_ending] : endings) {
       SceneParameter parameter = of_ending;
       parameter.name = prefix + "." + ending;
@@ -331,6 +417,7 @@ std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
       if (parameter.kind == ParameterKind::step_setting) continue;
       try {
         if (joint >= 0) parameter = of_joint(scene, parameter, joint);
+        if (coupling >= 0) parameter = of_coupling(scene, parameter, coupling);
         require_possible(scene, parameter);
       } catch (const std::invalid_argument&) {
         continue;
@@ -348,6 +435,11 @@ std::vector<SceneParameter> differentiable_parameters(const Scene& scene) {
     add("pair." + name(pair.body_A) + "." + name(pair.body_B), pair_endings(), pair.body_A, pair.body_B);
   for (std::size_t j = 0; j < scene.model.joints.size(); ++j)
     add("joint." + scene.model.joints[j].name, joint_endings(), -1, -1, static_cast<int>(j));
+  for (std::size_t c = 0; c < scene.model.couplings.size(); ++c) {
+    const Coupling& coupling = scene.model.couplings[c];
+    add(prefix_of(coupling), coupling.is_actuator ? actuator_endings() : coupling_endings(), -1, -1, -1,
+        static_cast<int>(c));
+  }
   return parameters;
 }
 

@@ -84,13 +84,14 @@ double derivative_by_pair(const Scene& scene, const SceneParameter& parameter, c
       fmt::format("'{}': the scene gives the pair no value of its own", parameter.name));
 }
 
-/// By stiffnesses through compliances, as gradients of single steps have no more.
+/// Through compliances, as gradients of single steps have no more.
+double by_stiffness(double k, double compliance_bar) {
+  return std::isfinite(k) ? -compliance_bar / (k * k) : 0.0;
+}
+
 double derivative_by_joint(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
   const Joint& joint = scene.model.joints[at(parameter.joint)];
   const JointGradient& bar = gradient.model.joints[at(parameter.joint)];
-  const auto by_stiffness = [](double k, double compliance_bar) {
-    return std::isfinite(k) ? -compliance_bar / (k * k) : 0.0;
-  };
   switch (parameter.kind) {
     case ParameterKind::joint_coordinate:
     case ParameterKind::joint_rate:
@@ -102,6 +103,13 @@ double derivative_by_joint(const Scene& scene, const SceneParameter& parameter, 
     default:
       return joint_parameter(parameter.kind)->slot(for_reading(bar));
   }
+}
+
+double derivative_by_coupling(const Scene& scene, const SceneParameter& parameter, const Gradient& gradient) {
+  const JointGradient& bar = gradient.model.couplings[at(parameter.coupling)];
+  if (parameter.kind != ParameterKind::joint_stiffness)
+    return joint_parameter(parameter.kind)->slot(for_reading(bar));
+  return by_stiffness(scene.model.couplings[at(parameter.coupling)].stiffness, bar.compliance);
 }
 
 }  // namespace
@@ -135,7 +143,7 @@ bool is_differentiable_at(const Scene& scene, const SceneParameter& parameter) {
 
 bool has_direction(const SceneParameter& parameter) {
   return is_differentiable(parameter) && !parameter.is_of_pair() && !parameter.is_of_shape() &&
-         (!parameter.is_of_joint() || parameter.is_initial_state()) &&
+         (!parameter.is_of_joint() || parameter.is_initial_state()) && !parameter.is_of_coupling() &&
          parameter.kind != ParameterKind::center_of_mass;
 }
 
@@ -145,10 +153,11 @@ double derivative_by(const Scene& scene, const SceneParameter& parameter, const 
         "'{}' is a setting of the time step: nothing can be differentiated by it", parameter.name));
   }
   require(is_differentiable_at(scene, parameter),
-          fmt::format("'{}' = 0: the joint has none, and no derivative with respect to it; allowed: > 0",
+          fmt::format("'{}' = 0: there is none, and no derivative with respect to it; allowed: > 0",
                       parameter.name));
   if (parameter.is_of_pair()) return derivative_by_pair(scene, parameter, gradient);
   if (parameter.is_of_joint()) return derivative_by_joint(scene, parameter, gradient);
+  if (parameter.is_of_coupling()) return derivative_by_coupling(scene, parameter, gradient);
   const std::size_t b = parameter.body_A < 0 ? 0 : at(parameter.body_A);
   if (parameter.is_of_shape()) {
     return derivative_by_shape(scene.model.bodies[b], parameter,

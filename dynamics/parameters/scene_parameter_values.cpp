@@ -42,8 +42,10 @@ double* find_number(Scene& scene, const SceneParameter& parameter) {
   if (parameter.kind == ParameterKind::gravity) return &gravity_parameter().value(scene.model, k);
   if (parameter.is_of_joint()) {
     const JointParameter* const joint = joint_parameter(parameter.kind);
-    return joint == nullptr ? nullptr : &joint->value(scene.model.joints[at(parameter.joint)]);
+    return joint == nullptr ? nullptr : &joint->of_joint(scene.model.joints[at(parameter.joint)]);
   }
+  if (parameter.is_of_coupling())
+    return &joint_parameter(parameter.kind)->of_coupling(scene.model.couplings[at(parameter.coupling)]);
   if (parameter.body_A < 0 || parameter.kind == ParameterKind::mass) return nullptr;
   const std::size_t b = at(parameter.body_A);
   if (const MaterialParameter* const material = material_parameter(parameter.kind)) {
@@ -236,6 +238,7 @@ void set_parameters(const std::vector<SceneParameter>& parameters, std::span<con
   }
   for (const SceneParameter& parameter : parameters) {
     if (parameter.is_of_joint()) validate(scene.model.joints[at(parameter.joint)], scene.model);
+    if (parameter.is_of_coupling()) validate(scene.model.couplings[at(parameter.coupling)], scene.model);
   }
   for (const auto& [b, change] : changes) change.apply(scene.model.bodies[at(b)]);
   for (const auto& [b, pose] : poses) {

@@ -73,6 +73,10 @@ void complete(const Stepper& stepper, const GradientMask& mask, ModelGradient& g
     if (std::isfinite(k)) bar.stiffness = -bar.compliance / (k * k);
     if (std::isfinite(k_angular)) bar.angular_stiffness = -bar.angular_compliance / (k_angular * k_angular);
   }
+  for (std::size_t c = 0; c < model.couplings.size(); ++c) {
+    const double k = model.couplings[c].stiffness;
+    if (std::isfinite(k)) gradient.couplings[c].stiffness = -gradient.couplings[c].compliance / (k * k);
+  }
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class ControlOut {
   [[nodiscard]] const Vec6<S>& wrench(int body) const { return wrenches_[at(body)]; }
   [[nodiscard]] auto torque(int body) { return wrench(body).template head<3>(); }
   [[nodiscard]] auto force(int body) { return wrench(body).template tail<3>(); }
-  /// The command of a motor; motors are in the order of joints_with_motor().
+  /// The command of a motor; motors are in the order of motors_of().
   [[nodiscard]] S& command(int motor) { return commands_[at(motor)]; }
   [[nodiscard]] const S& command(int motor) const { return commands_[at(motor)]; }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dynamics/contact_laws/smooth_coulomb.h"
+#include "engine/check.h"
 
 namespace abut {
 namespace {
@@ -33,29 +34,81 @@ double d_target(const JointRow& row, const JointImpulse& lambda) {
   return row.law == JointLaw::load ? 1.0 : -lambda.d_velocity;
 }
 
-double velocity_of(const JointGroup& group, const JointRow& row, const GrowableVector& v) {
-  double s = 0.0;
-  if (group.slot_A >= 0) s += row.J_A.dot(v.segment<6>(6 * group.slot_A));
-  if (group.slot_B >= 0) s += row.J_B.dot(v.segment<6>(6 * group.slot_B));
-  return s;
+}  // namespace
+
+void JointRowBars::reset(const JointRows& of) {
+  rows.assign(of.rows.size(), {});
+  directions.assign(of.directions.size(), Vec6<double>::Zero());
 }
 
-}  // namespace
+JointRowBars& JointRowBars::operator+=(const JointRowBars& other) {
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += other.rows[i];
+  for (std::size_t i = 0; i < directions.size(); ++i) directions[i] += other.directions[i];
+  return *this;
+}
+
+void JointRowBars::add(const JointGroup& to, const JointRowBars& from, const JointGroup& group) {
+  const int count = group.end - group.begin;
+  for (int i = 0; i < count; ++i) rows[at(to.begin + i)] += from.rows[at(group.begin + i)];
+  for (int i = 0; i < count * group.bodies; ++i)
+    directions[at(to.first_direction + i)] += from.directions[at(group.first_direction + i)];
+}
 
 void JointRows::clear() {
   rows.clear();
   groups.clear();
+  slots.clear();
+  directions.clear();
 }
 
-void JointRows::append(const JointRows& whole, const JointGroup& group, int slot_A, int slot_B) {
+JointGroup& JointRows::add_group(std::span<const int> slots_of_bodies) {
+  JointGroup& group = groups.emplace_back();
+  group.begin = group.end = static_cast<int>(rows.size());
+  group.first_body = static_cast<int>(slots.size());
+  group.bodies = static_cast<int>(slots_of_bodies.size());
+  group.first_direction = static_cast<int>(directions.size());
+  slots.insert(slots.end(), slots_of_bodies.begin(), slots_of_bodies.end());
+  return group;
+}
+
+JointRow& JointRows::add_row(std::span<const Vec6<double>> directions_of_bodies) {
+  JointGroup& group = groups.back();
+  ABUT_ASSERT(static_cast<int>(directions_of_bodies.size()) == group.bodies);
+  ABUT_ASSERT(group.end - group.begin < k_most_rows);
+  group.end += 1;
+  directions.insert(directions.end(), directions_of_bodies.begin(), directions_of_bodies.end());
+  return rows.emplace_back();
+}
+
+void JointRows::append(const JointRows& whole, const JointGroup& group, std::span<const int> local_slot) {
   stop_smoothing = whole.stop_smoothing;
-  const int begin = static_cast<int>(rows.size());
-  rows.insert(rows.end(), whole.rows.begin() + group.begin, whole.rows.begin() + group.end);
   JointGroup& own = groups.emplace_back(group);
-  own.slot_A = slot_A;
-  own.slot_B = slot_B;
-  own.begin = begin;
-  own.end = static_cast<int>(rows.size());
+  own.begin = static_cast<int>(rows.size());
+  own.end = own.begin + group.end - group.begin;
+  if (group.motor_row >= 0) own.motor_row += own.begin - group.begin;
+  own.first_body = static_cast<int>(slots.size());
+  own.first_direction = static_cast<int>(directions.size());
+  rows.insert(rows.end(), whole.rows.begin() + group.begin, whole.rows.begin() + group.end);
+  for (const int slot : whole.slots_of(group))
+    slots.push_back(slot < 0 || local_slot.empty() ? slot : local_slot[at(slot)]);
+  const auto first = whole.directions.begin() + group.first_direction;
+  directions.insert(directions.end(), first, first + (group.end - group.begin) * group.bodies);
+}
+
+double JointRows::velocity(const JointGroup& group, int row, const GrowableVector& v) const {
+  double s = 0.0;
+  for (int k = 0; k < group.bodies; ++k) {
+    const int slot = slots[at(group.first_body + k)];
+    if (slot >= 0) s += direction(group, row, k).dot(v.segment<6>(6 * slot));
+  }
+  return s;
+}
+
+void JointRows::add_along(const JointGroup& group, int row, double x, GrowableVector& to) const {
+  for (int k = 0; k < group.bodies; ++k) {
+    const int slot = slots[at(group.first_body + k)];
+    if (slot >= 0) to.segment<6>(6 * slot) += x * direction(group, row, k);
+  }
 }
 
 void JointRows::add_gradient(const GrowableVector& v, GrowableVector& gradient) const {
@@ -63,41 +116,39 @@ void JointRows::add_gradient(const GrowableVector& v, GrowableVector& gradient) 
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
       const double lambda =
-          impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value - row.borne;
-      if (group.slot_A >= 0) gradient.segment<6>(6 * group.slot_A) -= lambda * row.J_A;
-      if (group.slot_B >= 0) gradient.segment<6>(6 * group.slot_B) -= lambda * row.J_B;
+          impulse_of(row, stop_smoothing, row.drift + velocity(group, i, v)).value - row.borne;
+      add_along(group, i, -lambda, gradient);
     }
   }
 }
 
 void JointRows::add_gradient_sizes(const GrowableVector& v, GrowableVector& sizes) const {
   for (const JointGroup& group : groups) {
+    const auto each_moving = [&](int row, const auto& f) {
+      for (int k = 0; k < group.bodies; ++k) {
+        const int slot = slots[at(group.first_body + k)];
+        if (slot >= 0) f(slot, direction(group, row, k).cwiseAbs());
+      }
+    };
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
-      const double k = -impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).d_velocity;
+      const double k = -impulse_of(row, stop_smoothing, row.drift + velocity(group, i, v)).d_velocity;
       const bool is_load = row.law == JointLaw::load;
       double speed = std::abs(row.drift) + (is_load ? 0.0 : std::abs(row.target));
-      if (group.slot_A >= 0) speed += row.J_A.cwiseAbs().dot(v.segment<6>(6 * group.slot_A).cwiseAbs());
-      if (group.slot_B >= 0) speed += row.J_B.cwiseAbs().dot(v.segment<6>(6 * group.slot_B).cwiseAbs());
+      each_moving(i, [&](int slot, const auto& J) { speed += J.dot(v.segment<6>(6 * slot).cwiseAbs()); });
       const double impulse = is_load ? std::abs(row.target) : k * speed;
-      if (group.slot_A >= 0) sizes.segment<6>(6 * group.slot_A) += impulse * row.J_A.cwiseAbs();
-      if (group.slot_B >= 0) sizes.segment<6>(6 * group.slot_B) += impulse * row.J_B.cwiseAbs();
+      each_moving(i, [&](int slot, const auto& J) { sizes.segment<6>(6 * slot) += impulse * J; });
     }
   }
 }
 
-JointHessian JointRows::hessian(const JointGroup& group, const GrowableVector& v) const {
-  JointHessian blocks;
+void JointRows::find_curvatures(const JointGroup& group, const GrowableVector& v,
+                                std::span<double> curvatures) const {
   for (int i = group.begin; i < group.end; ++i) {
     const JointRow& row = rows[at(i)];
-    const double s = row.drift + velocity_of(group, row, v);
-    const double k = -impulse_of(row, stop_smoothing, s).d_velocity;
-    const Vec6<double> kJ_A = k * row.J_A, kJ_B = k * row.J_B;
-    if (group.slot_A >= 0) blocks.AA.noalias() += kJ_A * row.J_A.transpose();
-    if (group.slot_B >= 0) blocks.BB.noalias() += kJ_B * row.J_B.transpose();
-    if (group.both_move()) blocks.BA.noalias() += kJ_B * row.J_A.transpose();
+    curvatures[at(i - group.begin)] =
+        -impulse_of(row, stop_smoothing, row.drift + velocity(group, i, v)).d_velocity;
   }
-  return blocks;
 }
 
 void JointRows::add_line(const GrowableVector& v, const GrowableVector& dv, double a, double& slope,
@@ -105,9 +156,8 @@ void JointRows::add_line(const GrowableVector& v, const GrowableVector& dv, doub
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
-      const double ds = velocity_of(group, row, dv);
-      const JointImpulse lambda =
-          impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v) + a * ds);
+      const double ds = velocity(group, i, dv);
+      const JointImpulse lambda = impulse_of(row, stop_smoothing, row.drift + velocity(group, i, v) + a * ds);
       slope -= (lambda.value - row.borne) * ds;
       curvature -= lambda.d_velocity * ds * ds;
     }
@@ -119,9 +169,17 @@ void JointRows::impulses(const GrowableVector& v, std::vector<double>& impulses)
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
-      impulses[at(i)] =
-          impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value - row.borne;
+      impulses[at(i)] = impulse_of(row, stop_smoothing, row.drift + velocity(group, i, v)).value - row.borne;
     }
+  }
+}
+
+void JointRows::add_motor_impulses(const GrowableVector& v, std::span<double> impulses) const {
+  for (const JointGroup& group : groups) {
+    if (group.motor_row < 0) continue;
+    const JointRow& row = rows[at(group.motor_row)];
+    impulses[at(group.motor)] +=
+        impulse_of(row, stop_smoothing, row.drift + velocity(group, group.motor_row, v)).value - row.borne;
   }
 }
 
@@ -129,25 +187,23 @@ void JointRows::set_borne(const GrowableVector& v) {
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       JointRow& row = rows[at(i)];
-      row.borne = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v)).value;
+      row.borne = impulse_of(row, stop_smoothing, row.drift + velocity(group, i, v)).value;
     }
   }
 }
 
-void JointRows::borne_vjp(const GrowableVector& v, std::span<JointRowBar> bars, GrowableVector& v_bar) const {
+void JointRows::borne_vjp(const GrowableVector& v, JointRowBars& bars, GrowableVector& v_bar) const {
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
-      JointRowBar& bar = bars[at(i)];
-      const JointImpulse lambda = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v));
+      JointRowBar& bar = bars.rows[at(i)];
+      const JointImpulse lambda = impulse_of(row, stop_smoothing, row.drift + velocity(group, i, v));
       const double s_bar = bar.borne * lambda.d_velocity;
-      const auto add = [&](int slot, const Vec6<double>& J, Vec6<double>& J_bar) {
-        if (slot < 0) return;
-        J_bar += s_bar * v.segment<6>(6 * slot);
-        v_bar.segment<6>(6 * slot) += s_bar * J;
-      };
-      add(group.slot_A, row.J_A, bar.J_A);
-      add(group.slot_B, row.J_B, bar.J_B);
+      for (int k = 0; k < group.bodies; ++k) {
+        const int slot = slots[at(group.first_body + k)];
+        if (slot >= 0) bars.directions[place_of(group, i, k)] += s_bar * v.segment<6>(6 * slot);
+      }
+      add_along(group, i, s_bar, v_bar);
       bar.drift += s_bar;
       bar.target += bar.borne * d_target(row, lambda);
       bar.resistance += bar.borne * lambda.d_resistance;
@@ -157,20 +213,21 @@ void JointRows::borne_vjp(const GrowableVector& v, std::span<JointRowBar> bars, 
   }
 }
 
-void JointRows::vjp(const GrowableVector& v, const GrowableVector& w, std::span<JointRowBar> bars) const {
+void JointRows::vjp(const GrowableVector& v, const GrowableVector& w, JointRowBars& bars) const {
   for (const JointGroup& group : groups) {
     for (int i = group.begin; i < group.end; ++i) {
       const JointRow& row = rows[at(i)];
-      JointRowBar& bar = bars[at(i)];
-      const double s_w = velocity_of(group, row, w);
-      const JointImpulse lambda = impulse_of(row, stop_smoothing, row.drift + velocity_of(group, row, v));
+      JointRowBar& bar = bars.rows[at(i)];
+      const double s_w = velocity(group, i, w);
+      const JointImpulse lambda = impulse_of(row, stop_smoothing, row.drift + velocity(group, i, v));
       const double s_bar = s_w * lambda.d_velocity;
-      const auto add = [&](int slot, Vec6<double>& J_bar) {
-        if (slot >= 0)
-          J_bar += (lambda.value - row.borne) * w.segment<6>(6 * slot) + s_bar * v.segment<6>(6 * slot);
-      };
-      add(group.slot_A, bar.J_A);
-      add(group.slot_B, bar.J_B);
+      for (int k = 0; k < group.bodies; ++k) {
+        const int slot = slots[at(group.first_body + k)];
+        if (slot >= 0) {
+          bars.directions[place_of(group, i, k)] +=
+              (lambda.value - row.borne) * w.segment<6>(6 * slot) + s_bar * v.segment<6>(6 * slot);
+        }
+      }
       bar.drift += s_bar;
       bar.target += s_w * d_target(row, lambda);
       bar.resistance += s_w * lambda.d_resistance;

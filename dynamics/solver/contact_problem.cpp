@@ -38,7 +38,7 @@ void ContactProblemBar::set_zero(const ContactProblem& problem) {
   mass.assign(slots, 0.0);
   rows.assign(problem.rows.rows.size(), {});
   pairs.assign(problem.rows.pairs.size(), {});
-  joints.assign(problem.joints.rows.size(), {});
+  joints.reset(problem.joints);
   links.assign(problem.mass.links().size(), {});
 }
 
@@ -52,7 +52,7 @@ ContactProblemBar& ContactProblemBar::operator+=(const ContactProblemBar& other)
   }
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += other.rows[i];
   for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += other.pairs[p];
-  for (std::size_t j = 0; j < joints.size(); ++j) joints[j] += other.joints[j];
+  joints += other.joints;
   for (std::size_t k = 0; k < links.size(); ++k) links[k] += other.links[k];
   return *this;
 }

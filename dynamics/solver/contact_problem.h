@@ -60,7 +60,7 @@ struct ContactProblemBar {
   std::vector<double> mass;
   std::vector<ContactRowBar> rows;
   std::vector<PairMaterialBar> pairs;
-  std::vector<JointRowBar> joints;
+  JointRowBars joints;
   std::vector<LinkMotionBar> links;
 
   void set_zero(const ContactProblem& problem);

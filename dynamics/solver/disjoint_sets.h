@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace abut {
@@ -25,6 +26,10 @@ class DisjointSets {
     if (slot_A < 0 || slot_B < 0) return;
     const int a = root(slot_A), b = root(slot_B);
     parent(std::max(a, b)) = std::min(a, b);
+  }
+  /// Of all those that move.
+  void tie(std::span<const int> slots) {
+    for (const int slot : slots) tie(*std::max_element(slots.begin(), slots.end()), slot);
   }
 
  private:

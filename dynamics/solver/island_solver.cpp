@@ -50,11 +50,7 @@ void select_rows(const ContactRows& whole, std::span<const int> pairs, std::span
 void select_joints(const JointRows& whole, std::span<const int> groups, std::span<const int> local_slot,
                    JointRows& joints) {
   joints.clear();
-  const auto local = [&](int slot) { return slot < 0 ? -1 : local_slot[at(slot)]; };
-  for (const int j : groups) {
-    const JointGroup& group = whole.groups[at(j)];
-    joints.append(whole, group, local(group.slot_A), local(group.slot_B));
-  }
+  for (const int j : groups) joints.append(whole, whole.groups[at(j)], local_slot);
 }
 
 ContactProblem problem_of(const Island& island, const ContactProblem& whole) {
@@ -126,11 +122,8 @@ void scatter(const ContactProblemBar& part, const ContactProblem& problem, const
                 whole.rows.begin() + static_cast<std::ptrdiff_t>(to));
   });
   for (std::size_t k = 0; k < island.pairs.size(); ++k) whole.pairs[at(island.pairs[k])] = part.pairs[k];
-  for (std::size_t k = 0; k < island.joints.size(); ++k) {
-    const JointGroup &to = problem.joints.groups[at(island.joints[k])], &from = island.joint_rows.groups[k];
-    for (int i = 0; i < from.end - from.begin; ++i)
-      whole.joints[at(to.begin + i)] += part.joints[at(from.begin + i)];
-  }
+  for (std::size_t k = 0; k < island.joints.size(); ++k)
+    whole.joints.add(problem.joints.groups[at(island.joints[k])], part.joints, island.joint_rows.groups[k]);
   for (std::size_t k = 0; k < island.links.size(); ++k) whole.links[at(island.links[k])] += part.links[k];
 }
 
@@ -206,7 +199,7 @@ void Islands::split(const ContactProblem& problem) {
   const LinkMotions& links = problem.mass.links();
   sets_.reset(slots);
   for (const RowPair& pair : problem.rows.pairs) sets_.tie(pair.slot_A, pair.slot_B);
-  for (const JointGroup& group : problem.joints.groups) sets_.tie(group.slot_A, group.slot_B);
+  for (const JointGroup& group : problem.joints.groups) sets_.tie(problem.joints.slots_of(group));
   const bool has_rows = !problem.rows.pairs.empty() || !problem.joints.groups.empty();
   for (const LinkMotion& link : links) {
     if (has_rows) sets_.tie(link.parent, link.slot);
@@ -216,7 +209,7 @@ void Islands::split(const ContactProblem& problem) {
     if (slot >= 0) is_touched_[at(sets_.root(slot))] = 1;
   };
   for (const RowPair& pair : problem.rows.pairs) touch(std::max(pair.slot_A, pair.slot_B));
-  for (const JointGroup& group : problem.joints.groups) touch(std::max(group.slot_A, group.slot_B));
+  for (const JointGroup& group : problem.joints.groups) touch(problem.joints.moving_slot(group));
   island_of_slot_.assign(at(slots), -1);
   int count = 0;
   is_whole_ = slots > 0;
@@ -235,7 +228,7 @@ void Islands::split(const ContactProblem& problem) {
     return island_of(problem.rows.pairs[p].slot_A, problem.rows.pairs[p].slot_B);
   });
   joints_.assign(lists, problem.joints.groups.size(), [&](std::size_t j) {
-    return island_of(problem.joints.groups[j].slot_A, problem.joints.groups[j].slot_B);
+    return island_of_slot_[at(problem.joints.moving_slot(problem.joints.groups[j]))];
   });
   links_.assign(lists, links.size(), [&](std::size_t k) { return island_of_slot_[at(links[k].slot)]; });
   local_slot_.assign(at(slots), -1);

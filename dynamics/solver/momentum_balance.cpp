@@ -78,7 +78,7 @@ void MomentumBalance::assemble(const GrowableVector& v, RowLaw law, bool multipl
     if (pair.both_move()) memory_.couplings.push_back({pair.slot_A, pair.slot_B});
   }
   for (const JointGroup& group : problem_.joints.groups) {
-    if (group.both_move()) memory_.couplings.push_back({group.slot_A, group.slot_B});
+    problem_.joints.each_two(group, [&](int a, int b) { memory_.couplings.push_back({a, b}); });
   }
   matrix.reset(mass.slot_count(), memory_.couplings, mass.links(), multiplies);
   for (int s = 0; s < mass.slot_count(); ++s) matrix.diagonal(s) = mass.block(s);
@@ -92,10 +92,9 @@ void MomentumBalance::assemble(const GrowableVector& v, RowLaw law, bool multipl
     add_pair(coupling++, blocks.BA, blocks.AB);
   }
   for (const JointGroup& group : problem_.joints.groups) {
-    const JointHessian of_joint = problem_.joints.hessian(group, v);
-    if (group.slot_A >= 0) matrix.diagonal(group.slot_A) += of_joint.AA;
-    if (group.slot_B >= 0) matrix.diagonal(group.slot_B) += of_joint.BB;
-    if (group.both_move()) add_pair(coupling++, of_joint.BA, of_joint.BA.transpose());
+    problem_.joints.each_hessian_block(
+        group, v, [&](int slot, const Mat6<double>& block) { matrix.diagonal(slot) += block; },
+        [&](int, int, const Mat6<double>& block) { add_pair(coupling++, block, block.transpose()); });
   }
 }
 

@@ -24,7 +24,7 @@ struct NewtonMemory {
   GrowableVector gradient;  ///< F
   GrowableVector direction, trial;
   GrowableVector momentum, mass_direction, rounding;
-  std::vector<Coupling> couplings;
+  std::vector<BlockCoupling> couplings;
   std::vector<LineTwists> line_twists;  ///< of each pair of rows
   BlockCholesky hessian;                ///< of convex problems
   ImpulseNorm norm;

@@ -4,6 +4,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/step/contact_force.h"
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
 

@@ -17,6 +17,7 @@ void ModelGradient::set_zero(const Model& model) {
   }
   pairs.assign(model.pair_overrides.size(), {});
   joints.assign(model.joints.size(), {});
+  couplings.assign(model.couplings.size(), {});
   gravity.setZero();
 }
 

@@ -28,7 +28,7 @@ struct PairGradient : MaterialTangent {
 struct ModelGradient {
   std::vector<BodyGradient> bodies;
   std::vector<PairGradient> pairs;
-  std::vector<JointGradient> joints;
+  std::vector<JointGradient> joints, couplings;
   Vec3<double> gravity = Vec3<double>::Zero();  ///< smoothing scales that default to |gravity| held fixed
 
   void set_zero(const Model& model);

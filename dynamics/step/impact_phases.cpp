@@ -127,7 +127,7 @@ void ImpactPhases::find_pairs(const ContactManifold& manifold, std::span<const d
   for (const ContactPair& pair : manifold.pairs) {
     if (pair.end > pair.begin) sets.tie(mass.slot(pair.body_A), mass.slot(pair.body_B));
   }
-  for (const JointGroup& group : joints.groups) sets.tie(group.slot_A, group.slot_B);
+  for (const JointGroup& group : joints.groups) sets.tie(joints.slots_of(group));
   for (const LinkMotion& link : mass.links()) sets.tie(link.parent, link.slot);
   std::vector<char> has_impacts(at(mass.slot_count()), 0);
   for (const ContactRow& row : rows.rows) {

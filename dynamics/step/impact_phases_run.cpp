@@ -1,7 +1,9 @@
 /// The phases of a substep, from one impact to the next.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "dynamics/step/impact_phases.h"
 #include "dynamics/step/phase_energy.h"
@@ -90,7 +92,7 @@ class ImpactPhases::Run {
       }
       m.sets.tie(pair.slot_A, pair.slot_B);
     }
-    for (const JointGroup& group : start_.joints.groups) m.sets.tie(group.slot_A, group.slot_B);
+    for (const JointGroup& group : start_.joints.groups) m.sets.tie(start_.joints.slots_of(group));
     for (const LinkMotion& link : mass.links()) m.sets.tie(link.parent, link.slot);
     // Groups in the order of their lowest slots.
     m.group_of_slot.assign(at(mass.slot_count()), -1);
@@ -258,13 +260,15 @@ class ImpactPhases::Run {
     PhasesMemory& m = memory_;
     for (bool grows = true; grows;) {
       grows = false;
-      const auto spread = [&](int slot_A, int slot_B) {
-        if (is_in(slot_A) || is_in(slot_B)) grows = take(slot_A) || take(slot_B) || grows;
+      const auto spread_to_all = [&](std::span<const int> slots) {
+        if (std::none_of(slots.begin(), slots.end(), [&](int slot) { return is_in(slot); })) return;
+        for (const int slot : slots) grows = take(slot) || grows;
       };
+      const auto spread = [&](int slot_A, int slot_B) { spread_to_all(std::array{slot_A, slot_B}); };
       for (const PhasePair& pair : m.pairs) {
         if (pair.group == event.group && gate_of(event, pair) > 0.0) spread(pair.slot_A, pair.slot_B);
       }
-      for (const JointGroup& joint : start_.joints.groups) spread(joint.slot_A, joint.slot_B);
+      for (const JointGroup& joint : start_.joints.groups) spread_to_all(start_.joints.slots_of(joint));
       for (const LinkMotion& link : start_.mass.links()) spread(link.parent, link.slot);
     }
     event.pairs = event.closing;  // which a look may have evaluated
@@ -277,8 +281,8 @@ class ImpactPhases::Run {
     event.joint_groups.clear();
     for (std::size_t j = 0; j < start_.joints.groups.size(); ++j) {
       const JointGroup& joint = start_.joints.groups[j];
-      if (!is_in(joint.slot_A) && !is_in(joint.slot_B)) continue;
-      event.joints.append(start_.joints, joint, joint.slot_A, joint.slot_B);
+      if (!is_in(start_.joints.moving_slot(joint))) continue;  // all of them are
+      event.joints.append(start_.joints, joint);
       event.joint_groups.push_back(static_cast<int>(j));
     }
   }

@@ -144,9 +144,8 @@ class ImpactPhases::Vjp {
       bar_.problem.inertia_W[s] += bar.inertia_W[s];
     }
     for (std::size_t j = 0; j < event.joint_groups.size(); ++j) {
-      const JointGroup &from = event.joints.groups[j], &to = start_.joints.groups[at(event.joint_groups[j])];
-      for (int i = 0; i < from.end - from.begin; ++i)
-        bar_.problem.joints[at(to.begin + i)] += bar.joints[at(from.begin + i)];
+      bar_.problem.joints.add(start_.joints.groups[at(event.joint_groups[j])], bar.joints,
+                              event.joints.groups[j]);
     }
     m.velocity_bar = before_bar;
   }

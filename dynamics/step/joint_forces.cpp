@@ -3,6 +3,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "dynamics/rows/coordinate_rows.h"
 #include "dynamics/step/joint_force.h"
 #include "dynamics/step/step_memory.h"
 #include "dynamics/step/stepper.h"
@@ -57,8 +58,21 @@ void Stepper::joint_forces(const State& state, const Control& control, const Ste
     const auto add_rows = [&](const JointRows& joints, const GrowableVector& velocity) {
       joints.impulses(velocity, impulses);
       for (const JointGroup& group : joints.groups) {
+        if (group.coupling >= 0) {
+          double impulse = 0.0;
+          for (int i = group.begin; i < group.end; ++i) impulse += impulses[at(i)] * joints.rows[at(i)].scale;
+          for (const CoordinateSlope& of : coordinate_slopes(*model_, start, group)) {
+            const Joint& joint = model_->joints[at(of.joint)];
+            const Vec3<double> axis = joint_frames(joint, start).X_WJA.rotation().col(2);
+            JointForce& force = forces[at(of.joint)];
+            (joint.kind == JointKind::slider ? force.force_B_W : force.torque_B_W) +=
+                of.slope * impulse / config_.h * axis;
+          }
+          continue;
+        }
         Vec6<double> impulse = Vec6<double>::Zero();
-        for (int i = group.begin; i < group.end; ++i) impulse += impulses[at(i)] * joints.rows[at(i)].J_B;
+        for (int i = group.begin; i < group.end; ++i)
+          impulse += impulses[at(i)] * joints.direction(group, i, 1);
         add(group.joint, impulse, start.X_WB[at(model_->joints[at(group.joint)].body_B)].p);
       }
     };

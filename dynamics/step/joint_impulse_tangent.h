@@ -13,7 +13,7 @@
 namespace abut {
 
 /// The change of the joints' impulses J^T lambda at velocities that are held fixed. Component by component
-/// of the two bodies of each joint, by the way back of its rows. What it is given must outlive it.
+/// of the bodies of each joint or coupling, by the way back of its rows. What it is given must outlive it.
 class JointImpulseTangent {
  public:
   /// @param problem_dot  changes of the mass matrix and of the free motion

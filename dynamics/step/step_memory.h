@@ -9,6 +9,7 @@
 #include "dynamics/motion/mass_matrix.h"
 #include "dynamics/rows/contact_rows.h"
 #include "dynamics/rows/joint_rows.h"
+#include "dynamics/rows/row_inputs.h"
 #include "dynamics/solver/island_solver.h"
 #include "dynamics/step/gap_following.h"
 #include "dynamics/step/gradient.h"
@@ -98,9 +99,11 @@ struct StepMemory {
   std::vector<PhaseLoad> loads;
   std::vector<Vec3<double>> impulses;
   IslandMemory solver;
-  State start;   ///< of a substep
+  std::vector<double> motor_impulses;  ///< of the substeps until now, one for each motor [N s or N m s]
+  State start;                         ///< of a substep
   State closed;  ///< the same with the joints of trees closed
   TreeMotionMemory trees;
+  RowScratch row_memory;
 
   LinearizedSubstep linearized;
   StepVjpScratch vjp;

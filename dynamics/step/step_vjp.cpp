@@ -63,7 +63,7 @@ void Stepper::restore(const State& state, const Control& control, const SubstepR
   }
   make_contact_rows(state, h, manifold.pairs, record.clusters, contacts.contacts, scratch.following, solved);
   free_motion(state, control, h, true, solved, scratch);
-  make_joint_rows(state, control, h, solved);
+  make_joint_rows(state, control, h, solved, scratch);
   solved.has_impacts = !record.phase_pairs.empty();
   if (solved.has_impacts) (void)phases_->set_shares(solved.free.v_free, solved.rows);
   solved.solution.velocity = record.velocity;
@@ -148,14 +148,14 @@ void Stepper::substep_vjp(const State& state, const Control& control, const Stat
   JointSettings settings = joint_settings(h);
   settings.commands = control.commands;
   joint_rows_vjp(model, solved.mass, state, settings, solved.joints, bar.joints,
-                 {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints, &bar.v_start,
-                  &bar.v_free, step_bar.command},
+                 {state_bar.pose, state_bar.twist, bar.mass, bar.inertia_W, model_bar.joints, model_bar.couplings,
+                  &bar.v_start, &bar.v_free, step_bar.command},
                  &solved.free);
   if (trees_) {
     trees_->links_vjp(solved.trees, bar.links, scratch.trees);
     trees_->free_motion_vjp(solved.mass, state, h, at.motion, solved.trees, bar.v_free, scratch.trees,
                             bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);
-    trees_->motor_forces_vjp(control, scratch.trees, model_bar.joints, step_bar.command);
+    trees_->motor_forces_vjp(control, scratch.trees, model_bar.joints, model_bar.couplings, step_bar.command);
   }
   free_motion_vjp(model, solved.mass, state, control, h, solved.free, at.motion, bar.v_free, momentum_bar,
                   bar.inertia_W, state_bar, wrench_bar, model_bar.gravity, parameter_bar);

@@ -14,6 +14,7 @@
 #include "dynamics/step/step_warnings.h"
 #include "dynamics/step/tape_pool.h"
 #include "dynamics/step/tree_motion.h"
+#include "engine/control.h"
 #include "engine/joint_geometry.h"
 #include "engine/law_settings.h"
 #include "engine/model_validation.h"
@@ -63,6 +64,7 @@ Stepper::Stepper(const Model& model, const StepConfig& config, const Stepper* pr
       detector_(std::make_unique<const ContactDetector>(
           model, config.contact, prepared == nullptr ? nullptr : prepared->detector_.get())),
       solver_(std::make_unique<const IslandSolver>(make_contact_solver(config, acceleration_scale_))),
+      motor_count_(motor_count(model)),
       tapes_(std::make_unique<const TapePool>()) {
   if (continues_gaps(config.law)) following_ = std::make_unique<const GapFollowing>(model, *detector_);
   auto trees = std::make_unique<const TreeMotion>(model);
@@ -99,6 +101,7 @@ JointSettings Stepper::joint_settings(double h) const {
   settings.law = smooth_coulomb_settings(config_, acceleration_scale_ * config_.h);
   settings.substep = h;
   settings.default_dissipation_time = k_dissipation_steps * config_.h;
+  if (trees_) settings.is_link = trees_->is_link();
   return settings;
 }
 
@@ -128,12 +131,29 @@ double Stepper::largest_speed(const State& state, int body, const Vec6<double>& 
 StepReport Stepper::step(const State& state, const Control& control, State& next, StepScratch& scratch,
                          StepRecord* record, Tape tape) const {
   StepMemory& memory = scratch.memory();
-  if (config_.adaptive_substeps) return divided_step(state, control, next, memory, record, tape);
-  if (record) record->substeps.resize(1);
-  const StepReport report =
-      substep(state, control, config_.h, next, memory, record ? &record->substeps[0] : nullptr, tape);
-  if (record) record->report = report;
+  memory.motor_impulses.assign(motor_count_, 0.0);
+  StepReport report;
+  if (config_.adaptive_substeps) {
+    report = divided_step(state, control, next, memory, record, tape);
+  } else {
+    if (record) record->substeps.resize(1);
+    report = substep(state, control, config_.h, next, memory, record ? &record->substeps[0] : nullptr, tape);
+    if (record) record->report = report;
+  }
+  next.motor_forces.resize(motor_count_);
+  for (std::size_t m = 0; m < motor_count_; ++m) next.motor_forces[m] = memory.motor_impulses[m] / config_.h;
   return report;
+}
+
+void Stepper::add_motor_impulses(const Control& control, double h, StepMemory& scratch) const {
+  if (motor_count_ == 0) return;
+  SolvedSubstep& solved = scratch.solved;
+  if (trees_) trees_->add_motor_impulses(control, h, scratch.motor_impulses);
+  solved.joints.add_motor_impulses(solved.solution.velocity, scratch.motor_impulses);
+  for (std::size_t k = 0; solved.has_impacts && k < scratch.phases.event_count; ++k) {
+    const PhaseEvent& event = scratch.phases.events[k];
+    if (event.has_impact()) event.joints.add_motor_impulses(event.solution.velocity, scratch.motor_impulses);
+  }
 }
 
 ContactProblem Stepper::problem_of(const SolvedSubstep& solved, double h) const {
@@ -176,13 +196,12 @@ void Stepper::make_contact_rows(const State& state, double h, std::span<const Co
   GapFollowing::restore(solved.followed, contacts);
 }
 
-void Stepper::make_joint_rows(const State& state, const Control& control, double h,
-                              SolvedSubstep& solved) const {
-  std::span<const char> is_link;
-  if (trees_) is_link = trees_->is_link();
+void Stepper::make_joint_rows(const State& state, const Control& control, double h, SolvedSubstep& solved,
+                              StepMemory& scratch) const {
   JointSettings settings = joint_settings(h);
   settings.commands = control.commands;
-  abut::make_joint_rows(*model_, solved.mass, state, settings, solved.joints, is_link, &solved.free);
+  abut::make_joint_rows(*model_, solved.mass, state, settings, solved.joints, &solved.free,
+                        &scratch.row_memory);
 }
 
 void Stepper::set_margins(const State& state, double h, StepMemory& scratch) const {
@@ -246,7 +265,7 @@ StepReport Stepper::substep(const State& given, const Control& control, double h
   detector_->detect(state.X_WB, scratch.margins, scratch.detector, scratch.manifold);
   make_contact_rows(state, h, scratch.manifold.pairs, {}, scratch.manifold.contacts, scratch.following,
                     solved);
-  make_joint_rows(state, control, h, solved);
+  make_joint_rows(state, control, h, solved, scratch);
   solved.has_impacts = phases_ && phases_->set_shares(solved.free.v_free, solved.rows);
   const ContactProblem problem = problem_of(solved, h);
   std::shared_ptr<SubstepTape> kept;
@@ -270,6 +289,7 @@ StepReport Stepper::substep(const State& given, const Control& control, double h
     report.impacts = phases.impacts;
     report.are_impacts_cut_short = phases.is_cut_short;
   }
+  add_motor_impulses(control, h, scratch);
   const EndMotion end = solved.end_motion(problem.lag);
   advance(model, solved.mass, state, control, h, solved.free, end, next);
   if (trees_) {
@@ -336,6 +356,11 @@ double mechanical_energy(const Model& model, const State& state) {
       const double error = joint_coordinate(model, static_cast<int>(j), state) - joint.spring_position;
       energy += 0.5 * joint.spring_stiffness * error * error;
     }
+  }
+  for (const Coupling& coupling : model.couplings) {
+    if (coupling.spring_stiffness == 0.0) continue;
+    const double error = coupling_coordinate(model, coupling, state) - coupling.spring_position;
+    energy += 0.5 * coupling.spring_stiffness * error * error;
   }
   return energy;
 }

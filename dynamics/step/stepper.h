@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "collision/manifold/contact.h"
-#include "dynamics/step/contact_force.h"
 #include "dynamics/step/step_derivatives.h"
 #include "dynamics/step/step_record.h"
 #include "dynamics/step/step_report.h"
@@ -32,6 +31,7 @@ struct ContactProblem;
 struct ContactProblemBar;
 struct ContactProblemDot;
 struct FollowingMemory;
+struct ContactForce;
 struct JointForce;
 struct JointSettings;
 struct LinearizedSubstep;
@@ -153,8 +153,11 @@ class Stepper {
   /// Reactions of trees in the contact problem and its impacts: M (v - v_free) without the impulses that act.
   void find_reaction(const State& start, const SubstepRecord& part, const GrowableVector& end_velocity,
                      StepMemory& memory, GrowableVector& reaction) const;
+  /// Adds what motors gave in a substep to scratch.motor_impulses.
+  void add_motor_impulses(const Control& control, double h, StepMemory& scratch) const;
   /// The rows of joints.
-  void make_joint_rows(const State& state, const Control& control, double h, SolvedSubstep& solved) const;
+  void make_joint_rows(const State& state, const Control& control, double h, SolvedSubstep& solved,
+                       StepMemory& scratch) const;
   /// How far contacts are looked for: scratch.margins.
   void set_margins(const State& state, double h, StepMemory& scratch) const;
 
@@ -181,6 +184,7 @@ class Stepper {
   std::unique_ptr<const ImpactPhases> phases_;     ///< null: there are no impacts
   std::unique_ptr<const TreeMotion> trees_;        ///< null: no rigid joint holds any body
   std::vector<int> free_hinges_;                   ///< that no tree holds
+  std::size_t motor_count_;
   std::unique_ptr<const TapePool> tapes_;
 };
 

@@ -39,6 +39,7 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
   int clean = 0;
   bool first = true;
   scratch.start = state;
+  std::vector<double> motor_impulses;  // before a substep that may not be the last
   for (;;) {
     SubstepRecord substep_record;
     SubstepRecord* const keep = record ? &substep_record : nullptr;
@@ -46,6 +47,7 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
     constexpr double k_almost = 1.0 - 1e-9;
     const bool is_last = longest >= k_almost * remaining;
     const double h = is_last ? remaining : longest;
+    motor_impulses = scratch.motor_impulses;
     const StepReport substep_report = substep(scratch.start, control, h, next, scratch, keep, tape);
     if (substep_report.status == StepStatus::ok) {
       detector_->detect(next.X_WB, {}, scratch.detector, scratch.manifold);
@@ -57,6 +59,7 @@ StepReport Stepper::divided_step(const State& state, const Control& control, Sta
       if (depth - substep_report.max_penetration > config_.penetration_growth && shorter >= least) {
         longest = shorter;
         clean = 0;
+        std::swap(scratch.motor_impulses, motor_impulses);
         continue;
       }
       if (++clean % k_clean_substeps == 0) longest = std::min(config_.h, k_regrowth * longest);

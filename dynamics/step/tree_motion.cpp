@@ -31,17 +31,44 @@ TreeMotion::TreeMotion(const Model& model)
     rigid_groups_.group_of_body[at(link.body)] = group;
     rigid_groups_.bodies[at(group)].push_back(link.body);
   }
-  const std::vector<int> motors = joints_with_motor(model);
-  for (const Link& link : trees_.links) {
-    if (link.joint < 0 || model.joints[at(link.joint)].motor.kind != MotorKind::force) continue;
-    const auto motor = std::find(motors.begin(), motors.end(), link.joint) - motors.begin();
-    force_motors_.push_back({link.joint, static_cast<int>(motor), link.u, link.reversed ? -1.0 : 1.0});
+  const std::vector<MotorPlace> motors = motors_of(model);
+  for (std::size_t m = 0; m < motors.size(); ++m) {
+    if (is_force(motor_at(model, motors[m]))) add_force_motor(motors[m], static_cast<int>(m));
   }
 }
 
-ForceLaw TreeMotion::force_of(const ForceMotor& of, const Control& control) const {
+void TreeMotion::add_force_motor(const MotorPlace& place, int motor) {
+  std::vector<std::pair<int, double>> slopes;  // joints, and by how much they move it
+  if (place.joint >= 0) {
+    slopes.emplace_back(place.joint, 1.0);
+  } else {
+    const Coupling& coupling = model_->couplings[at(place.coupling)];
+    if (!coupling.is_linear()) return;
+    for (const CouplingTerm& term : coupling.terms)
+      slopes.emplace_back(term.joint, gear_of(*model_, coupling) * term.coefficients.front());
+  }
+  for (const auto& [joint, slope] : slopes) {
+    if (is_link_[at(joint)] == 0) return;
+  }
+  for (const auto& [joint, slope] : slopes) {
+    const auto link = std::find_if(trees_.links.begin(), trees_.links.end(),
+                                   [j = joint](const Link& of) { return of.joint == j; });
+    force_motors_.push_back({place, motor, link->u, slope});
+  }
+}
+
+Motor TreeMotion::motor_with_command(const ForceMotor& of, const Control& control) const {
   const double command = control.commands.empty() ? 0.0 : control.commands[at(of.motor)];
-  return force_law(commanded_motor(model_->joints[at(of.joint)], command));
+  return commanded_motor(motor_at(*model_, of.place), command);
+}
+
+void TreeMotion::add_motor_impulses(const Control& control, double h, std::span<double> impulses) const {
+  int last = -1;
+  for (const ForceMotor& of : force_motors_) {
+    if (of.motor == last) continue;  // of a coupling, whose joints follow one another
+    last = of.motor;
+    impulses[at(of.motor)] += h * force_law(motor_with_command(of, control)).force;
+  }
 }
 
 void TreeMotion::close_joints(const State& state, double h, TreeStep& step, State& closed) const {
@@ -104,7 +131,8 @@ void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const C
   const std::size_t links = trees_.links.size();
   step.loads.wrenches.resize(links);
   step.loads.tau.setZero(trees_.nv);
-  for (const ForceMotor& of : force_motors_) step.loads.tau[of.u] = of.sign * force_of(of, control).force;
+  for (const ForceMotor& of : force_motors_)
+    step.loads.tau[of.u] += of.slope * force_law(motor_with_command(of, control)).force;
   step.start.momentum.resize(links);
   memory.twists.resize(links);
   for (std::size_t i = 0; i < links; ++i) {
@@ -120,17 +148,39 @@ void TreeMotion::free_motion(const MassMatrix& mass, const State& state, const C
   if (step.has_armature()) subtract_base_twists(trees_, step.parameters, step.kinematics, memory.twists);
   joint_rates<double>(trees_, step.kinematics, memory.twists, step.start.u);
   step.free = step.start;
-  const TreeMotionReport report = memory.motion.step(trees_, step.parameters, step.loads, h, step.free,
-                                                     records ? &step.record : nullptr, &step.kinematics);
-  step.kinematics_free = memory.motion.end();
-  if (report.unsolved_tree >= 0)  // whose end is not where it stays
+  step.record.substeps.clear();
+  step.is_coarse.assign(trees_.trees.size(), 0);
+  step.kinematics_free.resize(trees_);
+  step.kinematics_free.time = h;
+  memory.rates.resize(trees_.nv);
+  TreeMotionRecord* const record = records ? &step.record : nullptr;
+  int unsolved = -1;
+  for (int tree = 0; tree < trees_.tree_count(); ++tree) {
+    const std::size_t recorded = step.record.substeps.size();
+    const TreeMotionReport report = memory.motion.step_tree(trees_, step.parameters, step.loads, tree, h,
+                                                            step.free, record, &step.kinematics);
+    step.kinematics_free.copy_tree(trees_.trees[at(tree)], tree, memory.motion.end());
+    if (report.unsolved_tree >= 0) unsolved = tree;
+    if (report.substeps < 2) continue;
+    TreeMotionRecord kick;
+    if (!memory.motion.kick(trees_, step.parameters, step.loads, tree, h, step.start, memory.rates, &kick))
+      continue;
+    step.is_coarse[at(tree)] = 1;
+    step.record.substeps.resize(recorded);
+    if (records) step.record.substeps.push_back(kick.substeps.front());
+  }
+  if (unsolved >= 0) {
+    // Its end is not where it stays.
     update_kinematics(trees_, trees_.all(), step.parameters, step.free.q, step.kinematics_free);
-  if (report.unsolved_tree >= 0) {
     free.converged = false;
-    free.unconverged_slot = root_slot(mass, report.unsolved_tree);
+    free.unconverged_slot = root_slot(mass, unsolved);
   }
   coordinate_difference(trees_, step.free.q, step.start.q, step.u);
   step.u /= h;
+  for (std::size_t tree = 0; tree < trees_.trees.size(); ++tree) {
+    const Tree& part = trees_.trees[tree];
+    if (step.is_coarse[tree] != 0) step.u.segment(part.u, part.nv) = memory.rates.segment(part.u, part.nv);
+  }
   moving_twists(trees_, step.parameters, step.kinematics, step.u, memory.twists);
   for (std::size_t i = 0; i < links; ++i) {
     const int first = 6 * mass.slot(trees_.links[i].body);
@@ -170,7 +220,7 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
         all_are_free ||
         std::all_of(memory.twists.begin() + part.first_link, memory.twists.begin() + part.end_link,
                     [](const Vec6<double>& change) { return change.isZero(0.0); });
-    if (is_free) {
+    if (is_free && step.is_coarse[at(tree)] == 0) {
       for (const TreeMotionRecord::Substep& substep : step.record.substeps) {
         if (records && substep.tree == tree) step.end_record.substeps.push_back(substep);
       }
@@ -179,7 +229,7 @@ int TreeMotion::end_step(const MassMatrix& mass, const FreeMotion& free, const E
     step.end.q.segment(part.q, part.nq) = step.start.q.segment(part.q, part.nq);
     // Armature counts from the rates before; without it any start of Newton's method will do.
     step.end.u.segment(part.u, part.nv) =
-        (has_armature ? step.start.u : memory.rates).segment(part.u, part.nv);
+        (has_armature || all_are_free ? step.start.u : memory.rates).segment(part.u, part.nv);
     std::copy(step.start.momentum.begin() + part.first_link, step.start.momentum.begin() + part.end_link,
               step.end.momentum.begin() + part.first_link);
     const TreeMotionReport report =
@@ -228,8 +278,8 @@ void TreeMotion::joint_impulses(const TreeStep& step, std::vector<Vec6<double>>&
     std::copy(part.momentum.begin(), part.momentum.end(), before.momentum.begin() + tree.first_link);
     VecX<double> u = VecX<double>::Zero(trees_.nv);
     u.segment(tree.u, tree.nv) = part.u;
-    at_end.prepare(trees_, tree, step.parameters, before, step.end_loads, part.time, part.h);
-    at_end.evaluate(trees_, tree, step.parameters, before, step.end_loads, part.h, u);
+    at_end.prepare(trees_, tree, step.parameters, before, step.end_loads, part.time, part.h, part.h_load);
+    at_end.evaluate(trees_, tree, step.parameters, before, step.end_loads, part.h, part.h_load, u);
     const Vec3<double>& p_WO = at_end.start.origin[at(part.tree)];
     for (int i = tree.first_link; i < tree.end_link; ++i)
       impulses[at(i)] += wrench_about_origin<double>(p_WO, at_end.net[at(i)]);
@@ -261,11 +311,11 @@ int TreeMotion::near_division(const TreeStep& step, double h) const {
         turn[at(i)] = link.parent < 0 ? Vec3<double>(Vec3<double>::Zero()) : turn[at(link.parent)];
         for (int k = 0; k < link.nv; ++k) {
           const Vec3<double> axis = step.kinematics.axes.col(link.u + k).head<3>();
-          turn[at(i)] += part.h * part.u[link.u - tree.u + k] * axis;
+          turn[at(i)] += part.h_load * part.u[link.u - tree.u + k] * axis;
         }
         double share = turn[at(i)].norm() / k_largest_link_turn;
         if (link.kind == LinkKind::hinge || link.kind == LinkKind::ball) {
-          const double of_joint = part.h * part.u.segment(link.u - tree.u, link.nv).norm();
+          const double of_joint = part.h_load * part.u.segment(link.u - tree.u, link.nv).norm();
           share = std::max(share, of_joint / k_largest_joint_turn);
         }
         if (share > most) {
@@ -273,8 +323,10 @@ int TreeMotion::near_division(const TreeStep& step, double h) const {
           body = link.body;
         }
       }
-      // A little more and it is divided; twice as much, and it is the half of one that just was.
-      if (most > 1.0 - k_near || (part.h < h && 2.0 * most < 1.0 + k_near)) return body;
+      // A little more and it is divided; twice as much, and it is the half of one that just was. A kick is of one that was.
+      const bool is_kick = part.h < part.h_load;
+      if (is_kick ? most < 1.0 + k_near : most > 1.0 - k_near || (part.h < h && 2.0 * most < 1.0 + k_near))
+        return body;
     }
   }
   return -1;

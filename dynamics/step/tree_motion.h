@@ -5,7 +5,7 @@
 ///     q        coordinates of the poses at its start; from here on the poses are the tree's at q
 ///     P        momenta of the links, M(q) V for the twists V of the state, damped
 ///     v_free   J(q) u,  u = (q1 - q)/h,  q1 being where the tree moves to freely (trees/tree_substep.h), motors of
-///              given force included: what enters the contact problem
+///              given force included: what enters the contact problem. Of a step that is halved u is by a kick
 ///     v        v_free + J d, what that makes of it with contacts, other motors and stops
 ///     q+, P+   where it moves to with  M(q) (v - v_free)  as impulses besides its loads: those of contacts, other motors
 ///              and stops, and reactions of joints, which do no work in the tree. Where joints have armature a, which
@@ -28,6 +28,7 @@
 #include "dynamics/trees/tree_direction.h"
 #include "dynamics/trees/tree_kinematics.h"
 #include "dynamics/trees/tree_parameters.h"
+#include "engine/control.h"
 #include "engine/model.h"
 #include "engine/state.h"
 
@@ -37,10 +38,12 @@ namespace abut {
 struct TreeStep {
   TreeParameters<double> parameters;
   TreeLoads<double> loads;
-  TreeState<double> start;      ///< q, P; u is where Newton's method starts
-  TreeState<double> free;       ///< where it moves to freely
-  TreeMotionRecord record;      ///< of the free motion, where asked for
-  VecX<double> u;               ///< (nv)
+  TreeState<double> start;  ///< q, P; u is where Newton's method starts
+  TreeState<double> free;   ///< where it moves to freely
+  TreeMotionRecord record;  ///< of the free motion, where asked for
+  std::vector<char>
+      is_coarse;   ///< per tree, whether its free motion is more than one step can take: u is by a kick
+  VecX<double> u;  ///< (nv)
   TreeLoads<double> end_loads;  ///< with the impulses of the contact problem
   TreeState<double> end;        ///< q+ but for a displacement, P+
   TreeMotionRecord end_record;
@@ -106,6 +109,9 @@ class TreeMotion {
   /// Poses and twists of links and angles of hinges after end_step(), into `next`, which has the angles of the start.
   void advance(const TreeStep& step, State& next) const;
 
+  /// Adds the impulses of motors that are loads of trees in h seconds, one for each motor of the model [N s or N m s].
+  void add_motor_impulses(const Control& control, double h, std::span<double> impulses) const;
+
   /// The impulses [N m s about the origin of W; N s] by which joints, without the impulses of the contact problem,
   /// kept each link and all that hangs from it on its way; of a step whose end was recorded, by link.
   void joint_impulses(const TreeStep& step, std::vector<Vec6<double>>& impulses) const;
@@ -136,7 +142,8 @@ class TreeMotion {
   ///
   /// @param command_bar  one per motor, or none
   void motor_forces_vjp(const Control& control, const TreeMotionMemory& memory,
-                        std::span<JointTangent> joint_bar, std::span<double> command_bar) const;
+                        std::span<JointTangent> joint_bar, std::span<JointTangent> coupling_bar,
+                        std::span<double> command_bar) const;
   /// From dL/d(closed state), in `state_bar`, to dL/d(state) in its place.
   ///
   /// @param state  as close_joints() took it
@@ -171,13 +178,15 @@ class TreeMotion {
                   TreeMotionMemory& memory) const;
 
  private:
-  /// A motor of given force on a coordinate.
+  /// The force of a motor on a rate of the trees. A motor of a coupling acts on several, one after another.
   struct ForceMotor {
-    int joint = -1, motor = -1;  ///< index among joints_with_motor()
-    int u = -1;                  ///< rate
-    double sign = 1.0;           ///< of the joint's coordinate in the tree's
+    MotorPlace place;
+    int motor = -1;      ///< index among motors_of()
+    int u = -1;          ///< rate
+    double slope = 1.0;  ///< of the motor's coordinate by the tree's
   };
-  [[nodiscard]] ForceLaw force_of(const ForceMotor& of, const Control& control) const;
+  void add_force_motor(const MotorPlace& place, int motor);
+  [[nodiscard]] Motor motor_with_command(const ForceMotor& of, const Control& control) const;
 
   /// Entries of a link, out of those of all moving bodies.
   [[nodiscard]] Vec6<double> of_link(const MassMatrix& mass, std::size_t link,

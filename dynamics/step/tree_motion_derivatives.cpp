@@ -13,9 +13,18 @@ namespace {
 /// d = Log(R1 R0') of rotations in coordinates: how it changes as R1 <- Exp(a) R1, R0 <- Exp(b) R0 is
 /// J_l^-1(d) a - J_l^-1(-d) b.
 template <typename F>
-void each_rotation(const KinematicTrees& trees, const F& f) {
+void each_rotation(const KinematicTrees& trees, const TreeStep& step, const F& f) {
   for (const Link& link : trees.links) {
-    if (link.kind == LinkKind::ball || link.kind == LinkKind::free) f(link.u);
+    const bool turns = link.kind == LinkKind::ball || link.kind == LinkKind::free;
+    if (turns && step.is_coarse[at(link.tree)] == 0) f(link.u);
+  }
+}
+
+/// Calls f(first rate, rates) for each tree whose u is by a kick.
+template <typename F>
+void each_coarse_tree(const KinematicTrees& trees, const TreeStep& step, const F& f) {
+  for (std::size_t tree = 0; tree < trees.trees.size(); ++tree) {
+    if (step.is_coarse[tree] != 0) f(trees.trees[tree].u, trees.trees[tree].nv);
   }
 }
 
@@ -43,10 +52,14 @@ void free_velocity_vjp(const KinematicTrees& trees, const MassMatrix& mass, doub
       base_twist_vjp(step.parameters, link.tree, step.kinematics.origin[at(link.tree)], F[i],
                      free_bar.parameters);
   }
+  each_coarse_tree(trees, step, [&](int u, int count) {
+    free_bar.state.u.segment(u, count) = by_end.segment(u, count);
+    by_end.segment(u, count).setZero();
+  });
   // u = (q1 - q)/h
   by_end /= h;
   VecX<double> by_start = -by_end;
-  each_rotation(trees, [&](int u) {
+  each_rotation(trees, step, [&](int u) {
     const Mat3<double> J_inverse = left_jacobian_inverse_so3<double>(h * step.u.segment<3>(u));
     const Vec3<double> d_bar = by_end.segment<3>(u);
     by_end.segment<3>(u) = J_inverse.transpose() * d_bar;
@@ -207,14 +220,23 @@ void TreeMotion::free_motion_vjp(const MassMatrix& mass, const State& state, dou
 }
 
 void TreeMotion::motor_forces_vjp(const Control& control, const TreeMotionMemory& memory,
-                                  std::span<JointTangent> joint_bar, std::span<double> command_bar) const {
+                                  std::span<JointTangent> joint_bar, std::span<JointTangent> coupling_bar,
+                                  std::span<double> command_bar) const {
   for (const ForceMotor& of : force_motors_) {
-    const ForceLaw law = force_of(of, control);
-    const double force_bar = of.sign * memory.bar.loads.tau[of.u];
-    MotorTangent& motor_bar = joint_bar[at(of.joint)].motor;
-    motor_bar.target += force_bar * law.by_target;
-    motor_bar.limit += force_bar * law.by_limit;
-    if (!command_bar.empty()) command_bar[at(of.motor)] += force_bar * law.by_target;
+    const double tau_bar = memory.bar.loads.tau[of.u];
+    const Motor motor = motor_with_command(of, control);
+    const MotorTangent bar = force_law_vjp(motor, of.slope * tau_bar);
+    const bool is_of_joint = of.place.joint >= 0;
+    JointTangent& own_bar = is_of_joint ? joint_bar[at(of.place.joint)] : coupling_bar[at(of.place.coupling)];
+    if (!is_of_joint) {
+      const double gear = gear_of(*model_, model_->couplings[at(of.place.coupling)]);
+      gear_vjp(*model_, of.place.coupling, of.slope / gear * tau_bar * force_law(motor).force, coupling_bar);
+    }
+    const double command = control.commands.empty() ? 0.0 : control.commands[at(of.motor)];
+    const DriveInputs inputs{0.0, command, 0.0, 0.0};
+    const double by_command =
+        motor_of_vjp(motor_at(*model_, of.place), Drive::motor, inputs, bar, own_bar).command;
+    if (!command_bar.empty()) command_bar[at(of.motor)] += by_command;
   }
 }
 
@@ -288,8 +310,11 @@ void TreeMotion::free_motion_jvp(const MassMatrix& mass, const State& state, con
                                  TreeMotionMemory& memory, FreeMotionTangent& tangent) const {
   TreeMotionTangent& dot = memory.dot;
   for (const ForceMotor& of : force_motors_) {
-    if (!command_dot.empty())
-      dot.loads.tau[of.u] = of.sign * force_of(of, control).by_target * command_dot[at(of.motor)];
+    if (command_dot.empty()) break;
+    const double command = control.commands.empty() ? 0.0 : control.commands[at(of.motor)];
+    const double by_command = force_law(motor_with_command(of, control)).by_target *
+                              command_slope(motor_at(*model_, of.place), command);
+    dot.loads.tau[of.u] += of.slope * by_command * command_dot[at(of.motor)];
   }
   dot.parameters.gravity = direction.gravity;
   for (std::size_t i = 0; i < trees_.links.size(); ++i) {
@@ -320,10 +345,13 @@ void TreeMotion::free_motion_jvp(const MassMatrix& mass, const State& state, con
   memory.motion.step_jvp(trees_, step.parameters, step.loads, step.record, memory.free_dot);
   const VecX<double>&q_dot = dot.state.q, &end_dot = memory.free_dot.state.q;
   VecX<double> u_dot = (end_dot - q_dot) / h;
-  each_rotation(trees_, [&](int u) {
+  each_rotation(trees_, step, [&](int u) {
     const Mat3<double> J_inverse = left_jacobian_inverse_so3<double>(h * step.u.segment<3>(u));
     u_dot.segment<3>(u) =
         (J_inverse * end_dot.segment<3>(u) - J_inverse.transpose() * q_dot.segment<3>(u)) / h;
+  });
+  each_coarse_tree(trees_, step, [&](int u, int count) {
+    u_dot.segment(u, count) = memory.free_dot.state.u.segment(u, count);
   });
   std::vector<Vec6<Dual1>> V;
   moving_twists(trees_, memory.moved_parameters, memory.moved, along<Eigen::Dynamic>(step.u, u_dot), V);

@@ -59,23 +59,14 @@ TreeMotionReport FreeTreeMotion::step_tree(const KinematicTrees& trees,
 bool FreeTreeMotion::advance(const Inputs& in, int tree, double time, double h, int halvings,
                              TreeState<double>& state, TreeMotionReport& report, TreeMotionRecord* record) {
   const Tree& part = in.trees.trees[at(tree)];
-  if (!solve(in, part, time, h, state, report)) {
+  if (!solve(in, part, time, h, h, state, report)) {
     if (halvings >= k_most_tree_halvings) return false;
     const double half = 0.5 * h;
     return advance(in, tree, time, half, halvings + 1, state, report, record) &&
            advance(in, tree, time + half, half, halvings + 1, state, report, record);
   }
   ++report.substeps;
-  if (record) {
-    record->substeps.push_back(
-        {tree,
-         time,
-         h,
-         state.q.segment(part.q, part.nq),
-         state.u.segment(part.u, part.nv),
-         u_.segment(part.u, part.nv),
-         {state.momentum.begin() + part.first_link, state.momentum.begin() + part.end_link}});
-  }
+  if (record) record->substeps.push_back(recorded(part, tree, time, h, h, state));
   state.q.segment(part.q, part.nq) = substep_.q_end.segment(part.q, part.nq);
   state.u.segment(part.u, part.nv) = u_.segment(part.u, part.nv);
   for (int i = part.first_link; i < part.end_link; ++i)
@@ -87,16 +78,41 @@ bool FreeTreeMotion::advance(const Inputs& in, int tree, double time, double h, 
   return true;
 }
 
+bool FreeTreeMotion::kick(const KinematicTrees& trees, const TreeParameters<double>& parameters,
+                          const TreeLoads<double>& loads, int tree, double h, const TreeState<double>& state,
+                          VecX<double>& u, TreeMotionRecord* record) {
+  constexpr double k_part = 1e-3;  // of the step, in which it turns by too little to matter
+  resize(trees);
+  const Tree& part = trees.trees[at(tree)];
+  TreeMotionReport report;
+  if (!solve({trees, parameters, loads}, part, 0.0, k_part * h, h, state, report)) return false;
+  if (record) record->substeps.push_back(recorded(part, tree, 0.0, k_part * h, h, state));
+  u.segment(part.u, part.nv) = u_.segment(part.u, part.nv);
+  return true;
+}
+
+TreeMotionRecord::Substep FreeTreeMotion::recorded(const Tree& part, int tree, double time, double h,
+                                                   double h_load, const TreeState<double>& state) const {
+  return {tree,
+          time,
+          h,
+          h_load,
+          state.q.segment(part.q, part.nq),
+          state.u.segment(part.u, part.nv),
+          u_.segment(part.u, part.nv),
+          {state.momentum.begin() + part.first_link, state.momentum.begin() + part.end_link}};
+}
+
 /// Leaves rates in u_ and the end of the step in substep_.
-bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double time, double h,
+bool FreeTreeMotion::solve(const Inputs& in, const Tree& part, double time, double h, double h_load,
                            const TreeState<double>& state, TreeMotionReport& report) {
   const auto [trees, parameters, loads, start] = in;
-  substep_.prepare(trees, part, parameters, state, loads, time, h, time == 0.0 ? start : nullptr);
+  substep_.prepare(trees, part, parameters, state, loads, time, h, h_load, time == 0.0 ? start : nullptr);
   u_.segment(part.u, part.nv) = state.u.segment(part.u, part.nv);
   bool is_last = part.nv == 0;
   double since_factored = k_infinity;
   for (int iteration = 0; iteration <= k_iterations; ++iteration) {
-    substep_.evaluate(trees, part, parameters, state, loads, h, u_);
+    substep_.evaluate(trees, part, parameters, state, loads, h, h_load, u_);
     if (is_last) return !joint_turns_too_far(in, part, h, 0.0) && !link_turns_too_far(in, part, h);
     ++report.iterations;
     if (since_factored > k_factored_again) {

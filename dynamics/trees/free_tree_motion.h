@@ -4,6 +4,9 @@
 /// links. A step of a tree that Newton's method does not solve, that turns a joint by more than
 /// k_largest_joint_turn, or a link by more than k_largest_link_turn, is taken as two half steps, and so on: coarse
 /// steps would create energy. Each tree is halved on its own.
+///
+/// A kick says what the loads of a step do to the rates of a tree that hardly moves meanwhile: what holds it has to take
+/// these rates away, not those at which the halves of a coarse step move on.
 #pragma once
 
 #include <vector>
@@ -32,6 +35,7 @@ struct TreeMotionRecord {
   struct Substep {
     int tree = 0;
     double time = 0.0, h = 0.0;          ///< its start, since that of the step, and its length [s]
+    double h_load = 0.0;                 ///< for how long loads act [s]
     VecX<double> q, u_before, u;         ///< of the tree only
     std::vector<Vec6<double>> momentum;  ///< of its links
   };
@@ -81,6 +85,12 @@ class FreeTreeMotion {
                              const TreeLoads<double>& loads, int tree, double h, TreeState<double>& state,
                              TreeMotionRecord* record, const TreeKinematics<double>* start = nullptr);
 
+  /// Sets the rates u (nv) of one tree after h seconds of loads that act at once. Adds to the record. Whether they were
+  /// found.
+  bool kick(const KinematicTrees& trees, const TreeParameters<double>& parameters,
+            const TreeLoads<double>& loads, int tree, double h, const TreeState<double>& state,
+            VecX<double>& u, TreeMotionRecord* record);
+
   /// Kinematics at the end of the last step of each tree that was solved.
   [[nodiscard]] const TreeKinematics<double>& end() const { return substep_.end; }
 
@@ -105,8 +115,11 @@ class FreeTreeMotion {
   void resize(const KinematicTrees& trees);
   bool advance(const Inputs& in, int tree, double time, double h, int halvings, TreeState<double>& state,
                TreeMotionReport& report, TreeMotionRecord* record);
-  bool solve(const Inputs& in, const Tree& part, double time, double h, const TreeState<double>& state,
-             TreeMotionReport& report);
+  bool solve(const Inputs& in, const Tree& part, double time, double h, double h_load,
+             const TreeState<double>& state, TreeMotionReport& report);
+  /// The substep that was solved, from `state` on.
+  [[nodiscard]] TreeMotionRecord::Substep recorded(const Tree& part, int tree, double time, double h,
+                                                   double h_load, const TreeState<double>& state) const;
   void factor(const Inputs& in, const Tree& part, double h, const VecX<double>& u);
   /// @param error  by how much a displacement in h seconds may be off [rad]; too far is what surely is
   [[nodiscard]] bool joint_turns_too_far(const Inputs& in, const Tree& part, double h, double error) const;

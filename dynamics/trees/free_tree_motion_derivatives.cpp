@@ -28,8 +28,8 @@ void FreeTreeMotion::linearize(const Inputs& in, const TreeMotionRecord::Substep
   before_.u.segment(part.u, part.nv) = substep.u_before;
   std::copy(substep.momentum.begin(), substep.momentum.end(), before_.momentum.begin() + part.first_link);
   u_.segment(part.u, part.nv) = substep.u;
-  substep_.prepare(in.trees, part, in.parameters, before_, in.loads, substep.time, substep.h);
-  substep_.evaluate(in.trees, part, in.parameters, before_, in.loads, substep.h, u_);
+  substep_.prepare(in.trees, part, in.parameters, before_, in.loads, substep.time, substep.h, substep.h_load);
+  substep_.evaluate(in.trees, part, in.parameters, before_, in.loads, substep.h, substep.h_load, u_);
   factor(in, part, substep.h, u_);
 }
 
@@ -60,12 +60,12 @@ void FreeTreeMotion::step_jvp(const KinematicTrees& trees, const TreeParameters<
       state.momentum[at(i)] = along(before_.momentum[at(i)], dot.state.momentum[at(i)]);
     }
     // dr + (dr/du) du = 0
-    moved.prepare(trees, part, moved_parameters, state, moved_loads, substep.time, substep.h);
-    moved.evaluate(trees, part, moved_parameters, state, moved_loads, substep.h, u);
+    moved.prepare(trees, part, moved_parameters, state, moved_loads, substep.time, substep.h, substep.h_load);
+    moved.evaluate(trees, part, moved_parameters, state, moved_loads, substep.h, substep.h_load, u);
     for (int k = part.u; k < part.u + part.nv; ++k) correction_[k] = -moved.residual[k].d[0];
     elimination_.solve(trees, part, substep_.start.axes, right_, correction_);
     for (int k = part.u; k < part.u + part.nv; ++k) u[k].d[0] = dot.state.u[k] = correction_[k];
-    moved.evaluate(trees, part, moved_parameters, state, moved_loads, substep.h, u);
+    moved.evaluate(trees, part, moved_parameters, state, moved_loads, substep.h, substep.h_load, u);
     coordinate_derivative(trees, part, moved.q_end, dot.state.q);
     for (int i = part.first_link; i < part.end_link; ++i) {
       dot.state.momentum[at(i)] = derivative_of(moved.chords[at(i)].momentum);
@@ -93,7 +93,7 @@ void FreeTreeMotion::substep_vjp(const Inputs& in, const TreeMotionRecord::Subst
   const KinematicTrees& trees = in.trees;
   const TreeParameters<double>& parameters = in.parameters;
   const Tree& part = trees.trees[at(substep.tree)];
-  const double h = substep.h;
+  const double h = substep.h, h_load = substep.h_load;
   linearize(in, substep);
   const auto chord_bar = [&](int i, const Vec6<double>& momentum_bar, LinkTangent& link_bar) {
     return chord_momentum_vjp(substep_.chords[at(i)], parameters.links[at(i)].mass,
@@ -121,7 +121,7 @@ void FreeTreeMotion::substep_vjp(const Inputs& in, const TreeMotionRecord::Subst
   for (int k = part.u; k < part.u + part.nv; ++k) {
     bar.parameters.armature[k] += residual_bar[k] * (u_[k] - before_.u[k]);
     bar.state.u[k] = -parameters.armature[k] * residual_bar[k];
-    bar.loads.tau[k] -= h * residual_bar[k];
+    bar.loads.tau[k] -= h_load * residual_bar[k];
   }
   for (int i = part.first_link; i < part.end_link; ++i) {
     const Link& link = trees.links[at(i)];
@@ -134,9 +134,9 @@ void FreeTreeMotion::substep_vjp(const Inputs& in, const TreeMotionRecord::Subst
     const Vec3<double> force = (substep_.chords[at(i)].momentum - substep_.before[at(i)]).tail<3>();
     const Vec3<double> w = net_bar.head<3>(), v = net_bar.tail<3>(), p_bar = force.cross(w);  // w . (p x f)
     LinkTangent& link_bar = bar.parameters.links[at(i)];
-    link_bar.mass -= h * v.dot(parameters.gravity);
-    bar.parameters.gravity -= h * parameters.links[at(i)].mass * v;
-    bar.loads.wrenches[at(i)] -= h * net_bar;
+    link_bar.mass -= h_load * v.dot(parameters.gravity);
+    bar.parameters.gravity -= h_load * parameters.links[at(i)].mass * v;
+    bar.loads.wrenches[at(i)] -= h_load * net_bar;
     const ChordPosesBar poses = chord_bar(i, net_bar + bar.state.momentum[at(i)], link_bar);
     bar.state.momentum[at(i)] = -net_bar;
     start_bar_.link[at(i)] = wrench_about_origin(p, poses.start) + wrench_of_force(p, p_bar);

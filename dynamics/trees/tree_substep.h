@@ -3,7 +3,8 @@
 ///   r(u) = J(q)' (P(u) - P - h f) + armature (u - u_before) - h tau = 0,   q+ = q (+) h u
 ///
 /// P(u) are the momenta of the links along the chords between their poses at q and at q+ (chord_momentum.h), P
-/// those before, f gravity and external wrenches at q, tau generalized forces. Joints hold exactly, and where the
+/// those before, f gravity and external wrenches at q, tau generalized forces, which act for h seconds or, where a step is
+/// a kick, for longer than it lasts. Joints hold exactly, and where the
 /// root is free both total momenta change by h f and nothing else. It is the variational integrator of the links'
 /// chords with the joints as its coordinates: its energy error oscillates and does not drift while steps resolve
 /// the motion.
@@ -63,10 +64,11 @@ struct TreeSubstep {
 
   /// Sets all that does not depend on u, for the links in a range.
   ///
-  /// @param time   of its start, since that of the step [s]
-  /// @param known  poses at that time, of the tree that the range is; null: they are found here
+  /// @param time    of its start, since that of the step [s]
+  /// @param h_load  for how long loads and gravity act, h but for a kick [s]
+  /// @param known   poses at that time, of the tree that the range is; null: they are found here
   void prepare(const KinematicTrees& trees, const Tree& part, const TreeParameters<S>& parameters,
-               const TreeState<S>& state, const TreeLoads<S>& loads, double time, double h,
+               const TreeState<S>& state, const TreeLoads<S>& loads, double time, double h, double h_load,
                const TreeKinematics<S>* known = nullptr) {
     start.time = time;
     end.time = time + h;
@@ -81,14 +83,15 @@ struct TreeSubstep {
       const LinkParameters<S>& link = parameters.links[at(i)];
       const Mat3<S> R = start.X_WB[at(i)].rotation();
       inertia_W[at(i)] = R * link.inertia * R.transpose();
-      before[at(i)] = state.momentum[at(i)] + S(h) * loads.wrenches[at(i)];
-      before[at(i)].template tail<3>() += (S(h) * link.mass) * parameters.gravity;
+      before[at(i)] = state.momentum[at(i)] + S(h_load) * loads.wrenches[at(i)];
+      before[at(i)].template tail<3>() += (S(h_load) * link.mass) * parameters.gravity;
     }
   }
 
   /// End of the step and residual at rates u.
   void evaluate(const KinematicTrees& trees, const Tree& part, const TreeParameters<S>& parameters,
-                const TreeState<S>& state, const TreeLoads<S>& loads, double h, const VecX<S>& u) {
+                const TreeState<S>& state, const TreeLoads<S>& loads, double h, double h_load,
+                const VecX<S>& u) {
     integrate_coordinates(trees, part, state.q, u, h, q_end);
     update_kinematics(trees, part, parameters, q_end, end);
     for (int i = part.first_link; i < part.end_link; ++i)
@@ -105,7 +108,7 @@ struct TreeSubstep {
     }
     tree_forces(trees, part, start, net, residual);
     for (int k = part.u; k < part.u + part.nv; ++k) {
-      residual[k] += parameters.armature[k] * (u[k] - state.u[k]) - h * loads.tau[k];
+      residual[k] += parameters.armature[k] * (u[k] - state.u[k]) - h_load * loads.tau[k];
     }
   }
 };

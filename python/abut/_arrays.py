@@ -51,7 +51,7 @@ def command_rows(
     if commands is None:
         return None
     if not motor_names:
-        raise ValueError("commands: no joint of the scene has a motor")
+        raise ValueError("commands: the scene has no motor")
     return doubles(commands, "commands", *axes, len(motor_names))
 
 

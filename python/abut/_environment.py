@@ -47,6 +47,8 @@ class Environment:
         """(W,): steps since the last reset."""
         self.contacts: NDArray[np.int64] = np.asarray(native.contacts)
         """(W,): contacts of the last step."""
+        self.motor_force: Doubles = np.asarray(native.motor_force)
+        """(W, u): what each motor gave on the mean of the last step [N m or N]."""
         self.failed: NDArray[np.bool_] = np.asarray(native.failed)
         """(W,): whether the last step failed."""
 

@@ -62,7 +62,7 @@ def _kept(value: Any) -> Any:
 
 
 class Model:
-    """A scene under construction: bodies, joints, pairs, pushes and commands by keyword.
+    """A scene under construction: bodies, joints, couplings, actuators, pairs, pushes and commands by keyword.
 
         model = abut.Model("ramp", time_step=0.002)
         model.add_body("floor", abut.half_space(), friction=0.6)
@@ -92,6 +92,8 @@ class Model:
             "body": [],
             "pair": [],
             "joint": [],
+            "coupling": [],
+            "actuator": [],
             "push": [],
             "command": [],
         }
@@ -145,6 +147,29 @@ class Model:
         return self._add(
             "joint", {"name": name, "kind": kind, "body_A": body_A, "body_B": body_B, **keys}
         )
+
+    def add_coupling(self, name: str, joints: Sequence[str], **keys: Any) -> Model:
+        """Adds a coordinate that hinges and sliders share, the sum of coefficient * coordinate.
+
+        joints: their names. keys: those of [[coupling]], such as coefficients (one for each joint, or a
+            row of them for powers of its coordinate), held_at, lower, upper, spring_position
+            [rad or m], damping [N m s/rad or N s/m], friction [N m or N], spring_stiffness
+            [N m/rad or N/m], motor={"kind": ...}.
+        Returns the model.
+        """
+        return self._add("coupling", {"name": name, "joints": list(joints), **keys})
+
+    def add_actuator(
+        self, name: str, kind: str, joint: Union[str, None] = None, **keys: Any
+    ) -> Model:
+        """Adds a motor that acts on a joint, or on coupling="..."; a joint may have several.
+
+        kind: "position", "velocity", "force" or "affine".
+        keys: those of [[actuator]], such as gear, target, stiffness, damping, gain, bias,
+            limit [N m or N], command_limits (2).
+        Returns the model.
+        """
+        return self._add("actuator", {"name": name, "kind": kind, "joint": joint, **keys})
 
     def add_pair(self, body_A: str, body_B: str, **keys: Any) -> Model:
         """Sets what is different between two bodies: keys of [[pair]], such as friction, collide.

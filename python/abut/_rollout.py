@@ -131,6 +131,9 @@ class Run(Immutable):
         """(W, T + 1), kinetic and potential [J]."""
         self.contacts: NDArray[np.int64] = np.asarray(native.contacts)
         """(W, T + 1): contacts of the step that ended then, 0 at the start."""
+        self.motor_force: Doubles = np.asarray(native.motor_force)
+        """(W, T + 1, u): what each motor gave on the mean of the step that ended then [N m or N], 0 at
+        the start."""
 
     @property
     def worlds(self) -> int:
@@ -212,7 +215,7 @@ class Run(Immutable):
         joint_arrays = JOINT_ARRAYS if self.simulator.joint_names else ()
         arrays: dict[str, np.ndarray] = {
             name: np.asarray(getattr(self, name)[rows])
-            for name in ("time", *STATE_WIDTHS, *joint_arrays, "energy", "contacts")
+            for name in ("time", *STATE_WIDTHS, *joint_arrays, "energy", "contacts", "motor_force")
         }
         arrays["body_names"] = np.array(self.simulator.body_names)
         if joint_arrays:

@@ -92,6 +92,11 @@ class State(Immutable):
         """(m,) [rad/s or m/s]."""
         return np.asarray(self._native.joint_rate)
 
+    @property
+    def motor_force(self) -> Doubles:
+        """(u,): what each motor gave on the mean of the step that led here [N m or N]."""
+        return np.asarray(self._native.motor_force)
+
 
 @dataclass(frozen=True)
 class PositionFeedback:
@@ -131,7 +136,8 @@ class Simulator(Immutable):
         self.joint_names: list[str] = native.joint_names
         """The hinges and sliders, in the order of the arrays' axis of joints."""
         self.motor_names: list[str] = native.motor_names
-        """The joints with a motor, in the order of the arrays' axis of commands."""
+        """The joints, couplings and actuators with a motor, in the order of the arrays' axis of
+        commands."""
         self.parameters: list[Parameter] = [Parameter(*entry) for entry in native.parameters()]
         """In the order of the columns of `values`."""
 

@@ -53,11 +53,11 @@ TEST_CASE("commands_of: one table for each motor with commands, with a time at e
       {{}, {0, 0, 1}}, {{}, {0, 0, 1}}, {{}, {2, 0, 1}}, {{}, {0, 0, 1}}, {{}, {0, 0, 1}}};
   scene.commands = commands_of(controls, scene.model, 7.3, 0.1);
   REQUIRE(scene.commands.size() == 2);
-  CHECK(scene.commands[0].joint == 0);
+  CHECK(scene.commands[0].motor == 0);
   CHECK(scene.commands[0].times == std::vector<double>{7.3, 7.3 + 2 * 0.1, 7.3 + 3 * 0.1});
   CHECK(scene.commands[0].values == std::vector<double>{0, 2, 0});
   CHECK_FALSE(scene.commands[0].is_linear);
-  CHECK(scene.commands[1].joint == 3);
+  CHECK(scene.commands[1].motor == 2);
   CHECK(scene.commands[1].times == std::vector<double>{7.3});
   CHECK(scene.commands[1].values == std::vector<double>{1});
   // Read as a scene, they are the controls again.

@@ -19,12 +19,12 @@ int pick(Random& random, int count) { return static_cast<int>(random.uniform() *
 /// A matrix as a list of blocks, and densely.
 struct Matrix {
   int blocks = 0;
-  std::vector<Coupling> couplings;
+  std::vector<BlockCoupling> couplings;
   std::vector<Mat6<double>> off_diagonal;
   std::vector<Mat6<double>> diagonal;
   Eigen::MatrixXd dense;
 
-  Matrix(Random& random, int n, std::vector<Coupling> pattern) : blocks(n), couplings(std::move(pattern)) {
+  Matrix(Random& random, int n, std::vector<BlockCoupling> pattern) : blocks(n), couplings(std::move(pattern)) {
     const auto block = [&] {
       Mat6<double> m;
       for (int i = 0; i < 36; ++i) m(i) = random.uniform(-1.0, 1.0);
@@ -32,7 +32,7 @@ struct Matrix {
     };
     dense.setZero(6 * n, 6 * n);
     std::vector<int> degree(static_cast<std::size_t>(n), 0);
-    for (const Coupling& c : couplings) {
+    for (const BlockCoupling& c : couplings) {
       const Mat6<double> m = off_diagonal.emplace_back(block());
       dense.block<6, 6>(6 * c.second, 6 * c.first) += m;
       dense.block<6, 6>(6 * c.first, 6 * c.second) += m.transpose();
@@ -54,8 +54,8 @@ struct Matrix {
   }
 };
 
-std::vector<Coupling> random_couplings(Random& random, int n, int count) {
-  std::vector<Coupling> couplings;
+std::vector<BlockCoupling> random_couplings(Random& random, int n, int count) {
+  std::vector<BlockCoupling> couplings;
   while (static_cast<int>(couplings.size()) < count) {
     const int a = pick(random, n), b = pick(random, n);
     if (a != b) couplings.push_back({a, b});
@@ -63,9 +63,9 @@ std::vector<Coupling> random_couplings(Random& random, int n, int count) {
   return couplings;
 }
 
-std::vector<Coupling> chain(int n) {
-  std::vector<Coupling> couplings;
-  for (int i = 0; i + 1 < n; ++i) couplings.push_back(i % 2 == 0 ? Coupling{i, i + 1} : Coupling{i + 1, i});
+std::vector<BlockCoupling> chain(int n) {
+  std::vector<BlockCoupling> couplings;
+  for (int i = 0; i + 1 < n; ++i) couplings.push_back(i % 2 == 0 ? BlockCoupling{i, i + 1} : BlockCoupling{i + 1, i});
   return couplings;
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("BlockCholesky: solves as a dense factorization does, whatever the pat
   for (int i = 0; i < 60; ++i) {
     const int n = 1 + pick(random, 12);
     const Matrix m(random, n,
-                   n == 1 ? std::vector<Coupling>() : random_couplings(random, n, pick(random, 3 * n)));
+                   n == 1 ? std::vector<BlockCoupling>() : random_couplings(random, n, pick(random, 3 * n)));
     CAPTURE(i, n, m.couplings.size());
     GrowableVector b(6 * n);
     for (double& x : b) x = random.uniform(-1.0, 1.0);
@@ -95,10 +95,10 @@ TEST_CASE("BlockCholesky: chains, trees and separate bodies have a factor withou
           "[dynamics][property]") {
   Random random(6);
   const int n = 200;
-  std::vector<Coupling> tree;
+  std::vector<BlockCoupling> tree;
   for (int i = 1; i < n; ++i) tree.push_back({pick(random, i), i});
   BlockCholesky matrix;
-  for (const std::vector<Coupling>& couplings : {chain(n), tree, std::vector<Coupling>()}) {
+  for (const std::vector<BlockCoupling>& couplings : {chain(n), tree, std::vector<BlockCoupling>()}) {
     const Matrix m(random, n, couplings);
     m.fill(matrix);
     REQUIRE(matrix.factorize());

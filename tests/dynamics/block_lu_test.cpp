@@ -22,7 +22,7 @@ Mat6<double> random_block(Random& random) {
 /// The same matrix in blocks and densely; blocks of the diagonal are as likely to have a negative
 /// determinant.
 void fill(Random& random, int n, int couplings, BlockLu& matrix, Eigen::MatrixXd& dense) {
-  std::vector<Coupling> pattern;
+  std::vector<BlockCoupling> pattern;
   while (static_cast<int>(pattern.size()) < couplings) {
     const int a = static_cast<int>(random.integer(static_cast<std::uint64_t>(n))),
               b = static_cast<int>(random.integer(static_cast<std::uint64_t>(n)));

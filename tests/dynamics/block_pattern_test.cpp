@@ -13,9 +13,9 @@ using namespace abut;
 namespace {
 
 /// Blocks in the order of least degree, of these the lowest first, by definition.
-std::vector<int> order_of_least_degree(int blocks, const std::vector<Coupling>& couplings) {
+std::vector<int> order_of_least_degree(int blocks, const std::vector<BlockCoupling>& couplings) {
   std::vector<std::set<int>> neighbours(at(blocks));
-  for (const Coupling& c : couplings) {
+  for (const BlockCoupling& c : couplings) {
     neighbours[at(c.first)].insert(c.second);
     neighbours[at(c.second)].insert(c.first);
   }
@@ -45,7 +45,7 @@ TEST_CASE("BlockPattern: eliminates blocks in the order of least degree", "[dyna
   BlockPattern pattern;  // one for all: nothing is left over
   for (int i = 0; i < 300; ++i) {
     const int blocks = 1 + static_cast<int>(random.integer(40));
-    std::vector<Coupling> couplings;
+    std::vector<BlockCoupling> couplings;
     for (std::uint64_t k = random.integer(static_cast<std::uint64_t>(3 * blocks)); k > 0; --k) {
       const int a = static_cast<int>(random.integer(static_cast<std::uint64_t>(blocks))),
                 b = static_cast<int>(random.integer(static_cast<std::uint64_t>(blocks)));

@@ -259,7 +259,7 @@ TEST_CASE("Commands: as many as motors, or none", "[dynamics][joints][value]") {
   CHECK_NOTHROW(rollout(stepper, scene.state, 2, {Control{}, held_commands(1, {0.1, 0.2})[0]}));
   CHECK_THROWS_WITH(
       rollout(stepper, scene.state, 1, held_commands(1, {0.1, std::nan("")})),
-      Catch::Contains("control of step 0: command of joint 'joint 1' = nan, allowed: any finite number"));
+      Catch::Contains("control of step 0: command of 'joint 1' = nan, allowed: any finite number"));
 }
 
 TEST_CASE("Commands: gradients of random robots by all their inputs agree with differences",

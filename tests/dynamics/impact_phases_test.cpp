@@ -1,4 +1,5 @@
 // Impacts one after the other within a step: derivatives, replay, forces, conservation, order of bodies.
+#include "dynamics/step/contact_force.h"
 #include "dynamics/step/impact_phases.h"
 
 #include <catch2/catch.hpp>

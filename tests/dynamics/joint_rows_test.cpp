@@ -70,7 +70,14 @@ struct Case {
   void update() {
     mass.update(model, state);
     if (free.v_start.size() == 0) free.v_start = free.v_free = GrowableVector::Zero(mass.size());
-    make_joint_rows(model, mass, state, settings, rows, {}, &free);
+    make_joint_rows(model, mass, state, settings, rows, &free);
+  }
+  /// J of a row, for body 0 or 1.
+  [[nodiscard]] const Vec6<double>& J(std::size_t row, int body) const {
+    const int i = static_cast<int>(row);
+    std::size_t g = 0;
+    while (i >= rows.groups[g].end) ++g;
+    return rows.direction(rows.groups[g], i, body);
   }
   void set_free(Random& random) {
     free.v_start = random_velocity(random);
@@ -130,9 +137,9 @@ TEST_CASE("JointRows: J is the derivative of the error by the poses", "[dynamics
       CAPTURE(static_cast<int>(kind), turn, repeat, i);
       const JointRow& row = c.rows.rows[i];
       CHECK(test::close(row.error, errors[i].a, 0, 1e-14));
-      CHECK(test::close(row.J_A, errors[i].v.head<6>(), 0, 1e-13));
-      CHECK(test::close(row.J_B, errors[i].v.tail<6>(), 0, 1e-13));
-      CHECK(row.J_B.norm() > 0.1);  // no direction is lost, up to 160 degrees
+      CHECK(test::close(c.J(i, 0), errors[i].v.head<6>(), 0, 1e-13));
+      CHECK(test::close(c.J(i, 1), errors[i].v.tail<6>(), 0, 1e-13));
+      CHECK(c.J(i, 1).norm() > 0.1);  // no direction is lost, up to 160 degrees
     }
   }
 }
@@ -152,8 +159,8 @@ TEST_CASE("JointRows: the rate of a coordinate is that of a motor's row once wha
   c.joint().upper = 2.5;
   c.update();
   CHECK(test::close(joint_coordinate(c.model, 0, c.state), kind == JointKind::hinge ? 2.3 : 0.4, 1e-14, 0));
-  const JointRow &motor = c.rows.rows[5], &lower = c.rows.rows[6], &upper = c.rows.rows[7];
-  REQUIRE(motor.law == JointLaw::motor);
+  constexpr std::size_t k_motor = 5, k_lower = 6, k_upper = 7;
+  REQUIRE(c.rows.rows[k_motor].law == JointLaw::motor);
   for (int side = 0; side < 2; ++side) {
     const auto coordinate = [&](const Vec6<double>& tangent) {
       State state = c.state;
@@ -162,15 +169,15 @@ TEST_CASE("JointRows: the rate of a coordinate is that of a motor's row once wha
       return Vec3<double>(joint_coordinate(c.model, 0, state), 0, 0);
     };
     const auto J = test::fd_jacobian(coordinate, Vec6<double>(Vec6<double>::Zero()), 1e-5);
-    CHECK(test::close(side == 0 ? motor.J_A : motor.J_B, J.row(0).transpose(), 0, 1e-9));
+    CHECK(test::close(c.J(k_motor, side), J.row(0).transpose(), 0, 1e-9));
   }
   const auto arm = [](const Pose<double>& X) {
     return 0.4 * 0.4 + X.p.squaredNorm();
   };  // half the size of a body
   const double both = 1.0 / arm(c.joint().X_AJ) + 1.0 / arm(c.joint().X_BJ);
   const double radius = kind == JointKind::hinge ? 1.0 / std::sqrt(both) : 1.0;
-  CHECK(test::close(lower.J_B, radius * motor.J_B, 1e-14, 0));
-  CHECK(test::close(upper.J_B, -radius * motor.J_B, 1e-14, 0));
+  CHECK(test::close(c.J(k_lower, 1), radius * c.J(k_motor, 1), 1e-14, 0));
+  CHECK(test::close(c.J(k_upper, 1), -radius * c.J(k_motor, 1), 1e-14, 0));
 }
 
 TEST_CASE("JointRows: the impulses on two free bodies cancel, about any point", "[dynamics][property]") {
@@ -184,12 +191,13 @@ TEST_CASE("JointRows: the impulses on two free bodies cancel, about any point", 
       c.joint().upper = 3.0;
       c.update();
     }
-    for (const JointRow& row : c.rows.rows) {
+    for (std::size_t i = 0; i < c.rows.rows.size(); ++i) {
       const auto about_origin = [](const Pose<double>& X, const Vec6<double>& J) {
         return Vec3<double>(J.head<3>() + X.p.cross(J.tail<3>()));
       };
-      CHECK((row.J_A.tail<3>() + row.J_B.tail<3>()).norm() < 1e-15);
-      CHECK((about_origin(c.state.X_WB[0], row.J_A) + about_origin(c.state.X_WB[1], row.J_B)).norm() < 2e-15);
+      const Vec6<double>&J_A = c.J(i, 0), &J_B = c.J(i, 1);
+      CHECK((J_A.tail<3>() + J_B.tail<3>()).norm() < 1e-15);
+      CHECK((about_origin(c.state.X_WB[0], J_A) + about_origin(c.state.X_WB[1], J_B)).norm() < 2e-15);
     }
   }
 }
@@ -210,12 +218,12 @@ TEST_CASE("JointRows: line, gradient, sparse and dense Hessian are derivatives o
   const auto hessian = [&](const GrowableVector& at) {
     Eigen::MatrixXd H = Eigen::MatrixXd::Zero(12, 12);
     for (const JointGroup& group : c.rows.groups) {
-      const JointHessian blocks = c.rows.hessian(group, at);
-      const Eigen::Index a = 6 * group.slot_A, b = 6 * group.slot_B;
-      H.block<6, 6>(a, a) += blocks.AA;
-      H.block<6, 6>(b, b) += blocks.BB;
-      H.block<6, 6>(b, a) += blocks.BA;
-      H.block<6, 6>(a, b) += blocks.BA.transpose();
+      c.rows.each_hessian_block(
+          group, at, [&](int slot, const Mat6<double>& block) { H.block<6, 6>(6 * slot, 6 * slot) += block; },
+          [&](int a, int b, const Mat6<double>& block) {
+            H.block<6, 6>(6 * b, 6 * a) += block;
+            H.block<6, 6>(6 * a, 6 * b) += block.transpose();
+          });
     }
     return H;
   };
@@ -259,7 +267,7 @@ TEST_CASE("JointRows: a motor gives its limit and no more, whatever the speed", 
   std::vector<double> impulses;
   for (const double speed : {1e-12, 1.0, 1e3, 1e200}) {
     GrowableVector v = GrowableVector::Zero(12);
-    v.segment<3>(6) = -speed * c.rows.rows[5].J_B.head<3>();
+    v.segment<3>(6) = -speed * c.J(5, 1).head<3>();
     c.rows.impulses(v, impulses);
     CAPTURE(speed);
     CHECK(impulses[5] <= limit * (1.0 + 1e-15));
@@ -301,7 +309,8 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
     return -w.dot(g);
   };
 
-  std::vector<JointRowBar> bars(c.rows.rows.size());
+  JointRowBars bars;
+  bars.reset(c.rows);
   c.rows.vjp(v, w, bars);
   const auto slots = static_cast<std::size_t>(c.mass.slot_count());
   std::vector<Vec6<double>> pose(2, Vec6<double>::Zero()), twist = pose;
@@ -310,7 +319,7 @@ TEST_CASE("joint_rows_vjp: every input agrees with differences", "[dynamics][der
   std::vector<JointGradient> joints(1);
   GrowableVector v_start = GrowableVector::Zero(v.size()), v_free = v_start;
   joint_rows_vjp(c.model, c.mass, c.state, c.settings, c.rows, bars,
-                 {pose, twist, mass, inertia_W, joints, &v_start, &v_free}, &c.free);
+                 {pose, twist, mass, inertia_W, joints, {}, &v_start, &v_free}, &c.free);
   const JointGradient& bar = joints[0];
 
   // Values are of the order of 1e2, so that differences with a step of 1e-6 know ten digits of 1e4.

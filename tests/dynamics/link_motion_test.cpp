@@ -94,8 +94,8 @@ Eigen::MatrixXd motions(const LinkMotions& links, int slots) {
   return J;
 }
 
-std::vector<Coupling> random_couplings(Random& random, int slots) {
-  std::vector<Coupling> couplings;
+std::vector<BlockCoupling> random_couplings(Random& random, int slots) {
+  std::vector<BlockCoupling> couplings;
   for (int k = slots == 1 ? 0 : pick(random, 2 * slots); k-- > 0;) {
     const int a = pick(random, slots), b = pick(random, slots);
     if (a != b) couplings.push_back({a, b});
@@ -125,7 +125,7 @@ TEST_CASE("link motions: block factors solve for what joints allow, as dense one
     const int n = 1 + pick(random, 12);
     CAPTURE(i, n);
     const LinkMotions links = random_links(random, n);
-    const std::vector<Coupling> couplings = random_couplings(random, n);
+    const std::vector<BlockCoupling> couplings = random_couplings(random, n);
     const Eigen::MatrixXd J = motions(links, n);
     if (J.cols() == 0) continue;
     const GrowableVector x = random_vector(random, 6 * n);

@@ -168,7 +168,7 @@ TEST_CASE("parameters: of joints, each has those of its kind and of its motor", 
   refuses("joint.rope.upper", "only a hinge or a slider");
   refuses("joint.rope.motor.target", "no motor");
   refuses("joint.hinge 3.length", "only a distance joint");
-  refuses("joint.hinge 4.motor.stiffness", "only a position motor");
+  refuses("joint.hinge 4.motor.stiffness", "only a position or affine motor");
   refuses("joint.hinge 3.motor.targte", "did you mean 'joint.hinge 3.motor.target'?");
   CHECK(find_parameter(scene, "joint.hinge 3.motor.target").unit == "rad");
   CHECK(find_parameter(scene, "joint.hinge 4.motor.target").unit == "rad/s");
@@ -206,7 +206,7 @@ TEST_CASE("parameters: of joints, each has those of its kind and of its motor", 
   CHECK(find_parameter(forced, "joint.hinge 3.motor.target").unit == "N m");
   CHECK(find_parameter(forced, "joint.hinge 4.motor.target").unit == "N");
   CHECK(find_parameter(forced, "joint.hinge 4.motor.limit").unit == "N");
-  for (const auto& [key, why] : {std::pair("stiffness", "only a position motor has a stiffness"),
+  for (const auto& [key, why] : {std::pair("stiffness", "only a position or affine motor has a stiffness"),
                                  std::pair("damping", "a force motor has no damping")}) {
     const std::string name = std::string("joint.hinge 3.motor.") + key;
     CAPTURE(name);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dynamics/simulator.h"
+#include "dynamics/step/contact_force.h"
 #include "tests/support/close.h"
 #include "tests/support/jointed_scenes.h"
 #include "tests/support/scenes.h"

@@ -82,8 +82,8 @@ struct File {
   }
 };
 
-void check_table(const CommandTable& table, int joint, const std::vector<double>& values) {
-  CHECK(table.joint == joint);
+void check_table(const CommandTable& table, int motor, const std::vector<double>& values) {
+  CHECK(table.motor == motor);
   CHECK(table.times == std::vector<double>{0.0, 0.5, 1.0});
   CHECK(table.values == values);
 }
@@ -99,7 +99,7 @@ TEST_CASE("read_scene: commands are read from the scene", "[engine][value]") {
       "[[command]]\njoint = \"elbow\"\ntimes = [0, 0.5, 1]\nvalues = [4, 5, 6]\n"
       "[[command]]\njoint = \"elbow\"\ntimes = [-1]\nvalues = [7]\ninterpolation = \"held\"\n");
   REQUIRE(scene.commands.size() == 3);
-  check_table(scene.commands[0], 2, {1, -2, 3.5});
+  check_table(scene.commands[0], 1, {1, -2, 3.5});
   CHECK(scene.commands[0].is_linear);
   check_table(scene.commands[1], 0, {4, 5, 6});
   CHECK_FALSE(scene.commands[1].is_linear);
@@ -114,7 +114,7 @@ TEST_CASE("read_scene: commands are read from a .csv file, of all motors or of o
   const Scene scene = file.read_csv(csv, k_from_csv + "interpolation = \"linear\"\n");
   REQUIRE(scene.commands.size() == 2);
   check_table(scene.commands[0], 0, {1, 2, 3});
-  check_table(scene.commands[1], 2, {10, 20, 30});
+  check_table(scene.commands[1], 1, {10, 20, 30});
   CHECK(scene.commands[0].is_linear);
   CHECK(scene.commands[1].is_linear);
   CHECK(file.read_csv("time,wrist\n0,1\n").commands.size() == 1);
@@ -122,14 +122,14 @@ TEST_CASE("read_scene: commands are read from a .csv file, of all motors or of o
   const Scene one =
       file.read_csv("time,note,wrist\n0,a,1\n0.5,,2\n1,b,3\n", k_from_csv + "joint = \"wrist\"\n");
   REQUIRE(one.commands.size() == 1);
-  check_table(one.commands[0], 2, {1, 2, 3});
+  check_table(one.commands[0], 1, {1, 2, 3});
 }
 
 TEST_CASE("read_scene: commands are read from a .npz file, of all motors or of one", "[engine][value]") {
   const File file;
   const Scene scene = file.read_npz({});
   REQUIRE(scene.commands.size() == 2);
-  check_table(scene.commands[0], 2, {1, 2, 3});
+  check_table(scene.commands[0], 1, {1, 2, 3});
   check_table(scene.commands[1], 0, {10, 20, 30});
   CHECK_FALSE(scene.commands[0].is_linear);
   const Scene one = file.read_npz({.names = {"sensor", "elbow"}}, k_from_npz + "joint = \"elbow\"\n");
@@ -145,7 +145,8 @@ TEST_CASE("read_scene: a wrong command is refused with its line, key and cause",
   file.folder.write("arm.txt", "time,elbow\n0,1\n");
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
       {"[[command]]\njoint = \"elbw\"\n" + times + values,
-       {"scene.toml:28: command[0].joint: there is no joint 'elbw', allowed: elbow, wrist; did you mean "
+       {"scene.toml:28: command[0].joint: there is no joint or actuator 'elbw', allowed: elbow, wrist; did "
+        "you mean "
         "'elbow'?"}},
       {"[[command]]\njoint = \"rod\"\n" + times + values,
        {"scene.toml:28: command[0].joint: joint 'rod' has no motor, allowed: elbow, wrist"}},
@@ -200,8 +201,8 @@ TEST_CASE("read_scene: a joint's command is refused where no joint has a motor",
         file.folder.write("scene.toml", without + "[[command]]\njoint = \"a\"\ntimes = [0]\nvalues = [0]\n"));
   });
   CHECK(test::missing_part(message,
-                           {"scene.toml:11: command[0].joint: there is no joint 'a'; no joint of the scene "
-                            "has a motor"}) == "");
+                           {"scene.toml:11: command[0].joint: there is no joint or actuator 'a'; the scene "
+                            "has no motor"}) == "");
 }
 
 TEST_CASE("read_scene: a wrong .csv file of commands is refused with its line, column and cause",
@@ -219,10 +220,12 @@ TEST_CASE("read_scene: a wrong .csv file of commands is refused with its line, c
       {"tme,elbow\n0,1\n", k_from_csv, {"arm.csv: there is no column 'time' (did 'tme' mean that?)"}},
       {"time\n0\n",
        k_from_csv,
-       {"arm.csv:1: there is no column named after a joint with a motor, allowed: elbow, wrist"}},
+       {"arm.csv:1: there is no column named after a joint with a motor or an actuator, allowed: elbow, "
+        "wrist"}},
       {"time,elbw\n0,1\n",
        k_from_csv,
-       {"arm.csv:1: column 'elbw': there is no joint 'elbw', allowed: elbow, wrist; did you mean 'elbow'?"}},
+       {"arm.csv:1: column 'elbw': there is no joint or actuator 'elbw', allowed: elbow, wrist; did you mean "
+        "'elbow'?"}},
       {"time,elbow,rod\n0,1,2\n",
        k_from_csv,
        {"arm.csv:1: column 'rod': joint 'rod' has no motor, allowed: elbow"}},
@@ -278,7 +281,8 @@ TEST_CASE("read_scene: a wrong .npz file of commands is refused with its array a
        {"arm.npz: command[1, 1] = nan, allowed: any finite number"}},
       {{.names = {"wrist", "elbw"}},
        k_from_npz,
-       {"arm.npz: joint_names[1]: there is no joint 'elbw', allowed: elbow, wrist; did you mean 'elbow'?"}},
+       {"arm.npz: joint_names[1]: there is no joint or actuator 'elbw', allowed: elbow, wrist; did you mean "
+        "'elbow'?"}},
       {{.names = {"wrist", "rod"}}, k_from_npz, {"arm.npz: joint_names[1]: joint 'rod' has no motor"}},
       {{.names = {"wrist", "wrist"}}, k_from_npz, {"arm.npz: 'joint_names' has 'wrist' twice"}},
       {{.names = {"wrist", "elbw"}},
@@ -329,7 +333,7 @@ TEST_CASE("write_scene_at: commands stay where they are in time, in whatever fol
     const Scene later = read_scene(to);
     CHECK(later.initial.time == 0.75);
     REQUIRE(later.commands.size() == 2);
-    check_table(later.commands[0], 2, {1, 2, 3});
+    check_table(later.commands[0], 1, {1, 2, 3});
     CHECK_FALSE(later.commands[0].is_linear);
     check_table(later.commands[1], 0, {4, 5, 0.1});
     CHECK(later.commands[1].is_linear);
@@ -342,7 +346,7 @@ TEST_CASE("write_scene_at: other commands are written in place of those of the s
   const File file;
   const Scene scene = file.read_csv("time,wrist\n0,1\n0.5,2\n1,3\n");
   Scene changed = scene;
-  changed.commands = {{0, true, {0.0, 0.5, 1.0}, {1.0 / 3.0, -2.0, 1e-300}}, {2, false, {0.1}, {7.0}}};
+  changed.commands = {{0, true, {0.0, 0.5, 1.0}, {1.0 / 3.0, -2.0, 1e-300}}, {1, false, {0.1}, {7.0}}};
   const SceneStart start{scene.initial, 0.001, 3, "", &changed};
   const fs::path to = file.folder.path() / "plan.toml";
   write_scene_at(file.path(), start, to);
@@ -351,7 +355,7 @@ TEST_CASE("write_scene_at: other commands are written in place of those of the s
   REQUIRE(again.commands.size() == 2);
   check_table(again.commands[0], 0, {1.0 / 3.0, -2.0, 1e-300});
   CHECK(again.commands[0].is_linear);
-  CHECK(again.commands[1].joint == 2);
+  CHECK(again.commands[1].motor == 1);
   CHECK(again.commands[1].times == std::vector<double>{0.1});
   CHECK_FALSE(again.commands[1].is_linear);
 

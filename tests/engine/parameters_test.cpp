@@ -66,16 +66,23 @@ std::string scene_with(const ParameterInfo& parameter, const std::string& value,
   if (parameter.owner == ParameterOwner::simulation)
     return k_two_bodies + "density = 500\n[simulation]\n" + line;
   if (of_pair) return k_two_bodies + "density = 500\n[[pair]]\nbodies = [\"floor\", \"ball\"]\n" + line;
-  if (parameter.owner == ParameterOwner::joint || parameter.owner == ParameterOwner::motor) {
+  if (parameter.owner == ParameterOwner::joint || parameter.owner == ParameterOwner::motor ||
+      parameter.owner == ParameterOwner::coupling) {
     const bool is_distance = parameter.kind == ParameterKind::joint_length;
     std::string text = k_two_bodies + "density = 500\nposition = [0, 0, 1]\n[[joint]]\nname = \"j\"\n" +
                        fmt::format("body_B = \"ball\"\nkind = \"{}\"\n", is_distance ? "distance" : "hinge");
     text += is_distance ? "frame_A = {position = [0, 0, 2]}\nframe_B = {}\n" : "axis = [0, 1, 0]\n";
     if (parameter.owner == ParameterOwner::motor) {
-      const bool is_servo = parameter.kind == ParameterKind::motor_stiffness;
-      text += fmt::format("[joint.motor]\nkind = \"{}\"\n", is_servo ? "position" : "velocity");
+      const bool is_servo = parameter.kind == ParameterKind::motor_stiffness,
+                 is_affine = parameter.kind == ParameterKind::motor_gain ||
+                             parameter.kind == ParameterKind::motor_bias;
+      text += fmt::format("[joint.motor]\nkind = \"{}\"\n", is_servo    ? "position"
+                                                            : is_affine ? "affine"
+                                                                        : "velocity");
       if (parameter.kind != ParameterKind::motor_target) text += "target = 0\n";
     }
+    if (parameter.owner == ParameterOwner::coupling)
+      text += "[[coupling]]\nname = \"c\"\njoints = [\"j\"]\ndamping = 1\n";
     return text + line;
   }
   const bool is_mass = parameter.kind == ParameterKind::mass || parameter.kind == ParameterKind::density;
@@ -111,8 +118,11 @@ double value_in(Scene& scene, ParameterKind kind, bool of_pair) {
   }
   if (const BodyParameter* const body = body_parameter(kind)) return body->value(scene.model.bodies[1], 2);
   if (const StateParameter* const state = state_parameter(kind)) return state->value(scene.initial, 1, 2);
-  if (const JointParameter* const joint = joint_parameter(kind))
-    return joint->value(scene.model.joints.front());
+  const JointParameter* const joint = joint_parameter(kind);
+  if (joint != nullptr) {
+    return joint->of_joint != nullptr ? joint->of_joint(scene.model.joints.front())
+                                      : joint->of_coupling(scene.model.couplings.front());
+  }
   return std::nan("");
 }
 
@@ -185,7 +195,7 @@ TEST_CASE("parameters: each stands in the table once, under a key of its own", "
     if (is_of_body) CHECK(keys.count({ParameterOwner::body_or_pair, parameter->key}) == 0);
     if (is_of_both) CHECK(keys.count({ParameterOwner::body, parameter->key}) == 0);
   }
-  const int count = static_cast<int>(ParameterKind::motor_limit) + 1;
+  const int count = static_cast<int>(ParameterKind::coupling_held_at) + 1;
   CHECK(static_cast<int>(kinds.size()) == count - 2);  // all but step_setting and shape
 }
 
@@ -226,7 +236,7 @@ TEST_CASE("parameters: what a scene file gives stands where the table finds it",
       ++found;
     }
   }
-  CHECK(found == 4 * 2 + 5 + 2 + 1 + 15);
+  CHECK(found == 4 * 2 + 5 + 2 + 1 + 19);
 }
 
 TEST_CASE("parameters: each number of a body or a state has a slot of its own in a tangent",

@@ -33,7 +33,7 @@ std::vector<double> commands_of_second(const Scene& scene, int steps) {
 
 TEST_CASE("controls_of: a held command changes with the step that starts at its time", "[engine][value]") {
   Scene scene = scene_with_motors();
-  scene.commands = {{3, false, {0.0, 0.5, 1.0}, {1.0, -2.0, 3.0}}};
+  scene.commands = {{1, false, {0.0, 0.5, 1.0}, {1.0, -2.0, 3.0}}};
   const std::vector<double> commands = commands_of_second(scene, 600);
   for (std::size_t k = 0; k < commands.size(); ++k) {
     CAPTURE(k);
@@ -41,7 +41,7 @@ TEST_CASE("controls_of: a held command changes with the step that starts at its 
   }
   // So it does from times that are sums of steps, whose rounding errors add up to either side.
   for (const double h : {0.001, 0.002, 0.1, 1.0 / 3.0}) {
-    scene.commands = {{3, false, {0.0, 100 * h, 200 * h}, {1.0, -2.0, 3.0}}};
+    scene.commands = {{1, false, {0.0, 100 * h, 200 * h}, {1.0, -2.0, 3.0}}};
     double time = 0.0;
     for (int k = 0; k < 300; ++k, time += h) {
       CAPTURE(h, k);
@@ -52,7 +52,7 @@ TEST_CASE("controls_of: a held command changes with the step that starts at its 
 
 TEST_CASE("controls_of: within a step a held command counts from its middle on", "[engine][value]") {
   Scene scene = scene_with_motors();
-  scene.commands = {{3, false, {0.0, 0.0029, 0.0051}, {1.0, 2.0, 3.0}}};
+  scene.commands = {{1, false, {0.0, 0.0029, 0.0051}, {1.0, 2.0, 3.0}}};
   CHECK(commands_of_second(scene, 4) == std::vector<double>{1.0, 2.0, 2.0, 3.0});
 }
 
@@ -62,18 +62,18 @@ TEST_CASE("controls_of: the first command counts before its time, and the last a
   scene.initial.time = -1.0;
   for (const bool is_linear : {false, true}) {
     CAPTURE(is_linear);
-    scene.commands = {{3, is_linear, {-0.99, -0.98}, {4.0, 7.0}}};
+    scene.commands = {{1, is_linear, {-0.99, -0.98}, {4.0, 7.0}}};
     const std::vector<double> commands = commands_of_second(scene, 20);
     for (std::size_t k = 0; k < 5; ++k) CHECK(commands[k] == 4.0);
     for (std::size_t k = 10; k < 20; ++k) CHECK(commands[k] == 7.0);
-    scene.commands = {{3, is_linear, {0.25}, {-3.0}}};
+    scene.commands = {{1, is_linear, {0.25}, {-3.0}}};
     CHECK(commands_of_second(scene, 3) == std::vector<double>(3, -3.0));
   }
 }
 
 TEST_CASE("controls_of: a linear command is that on the line at the middle of a step", "[engine][value]") {
   Scene scene = scene_with_motors();
-  scene.commands = {{3, true, {0.0, 0.01, 0.011}, {1.0, 2.0, -1.0}}};
+  scene.commands = {{1, true, {0.0, 0.01, 0.011}, {1.0, 2.0, -1.0}}};
   const std::vector<double> commands = commands_of_second(scene, 7);
   for (std::size_t k = 0; k < 5; ++k) {
     const double middle = 0.002 * static_cast<double>(k) + 0.001;
@@ -87,7 +87,7 @@ TEST_CASE("controls_of: a linear command is that on the line at the middle of a 
 TEST_CASE("controls_of: commands of a motor add up, and a motor without any has zero", "[engine][value]") {
   Scene scene = scene_with_motors();
   CHECK(controls_of(scene, 3).empty());
-  scene.commands = {{3, false, {0.0}, {1.0}}, {3, false, {0.0, 0.002}, {0.25, 0.5}}};
+  scene.commands = {{1, false, {0.0}, {1.0}}, {1, false, {0.0, 0.002}, {0.25, 0.5}}};
   const std::vector<Control> controls = controls_of(scene, 3);
   REQUIRE(controls.size() == 3);
   CHECK(controls[0].commands == std::vector<double>{0.0, 1.25});

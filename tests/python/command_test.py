@@ -25,6 +25,26 @@ def arm(**torque) -> abut.Simulator:
     return model.scene().simulator()
 
 
+def test_motor_force_is_what_the_servo_gives():
+    model = abut.Model("servo", time_step=0.001, gravity=[0, 0, 0])
+    model.add_body("bar", abut.capsule(0.02, 0.1), mass=1.0, position=[0, 0, 0])
+    motor = {"kind": "position", "stiffness": 2.0, "damping": 0.1, "target": 0.3}
+    model.add_joint("hinge", "hinge", "bar", position=[0, 0, 0], axis=[0, 1, 0], motor=motor)
+    model.add_actuator("second", "force", joint="hinge", gear=3)
+    simulator = model.scene().simulator()
+    assert simulator.motor_names == ["hinge", "second"]
+    run = simulator.rollout(100, commands=[[0.0, 0.01]])
+    assert run.motor_force.shape == (1, 101, 2)
+    assert (run.motor_force[0, 0] == 0).all()
+    angle = run.joint_coordinate[0, :, 0]
+    rate = np.diff(angle) / 0.001
+    assert np.allclose(run.motor_force[0, 1:, 0], 2.0 * (0.3 - angle[1:]) - 0.1 * rate, atol=1e-6)
+    assert np.allclose(run.motor_force[0, 1:, 1], 0.01)
+    environment = simulator.batch(worlds=1)
+    environment.step(commands=[[0.0, 0.01]])
+    assert np.allclose(environment.motor_force[0], run.motor_force[0, 1])
+
+
 def test_commands_are_added_to_targets_in_every_world():
     simulator = arm()
     assert simulator.motor_names == ["shoulder", "elbow"]
@@ -95,7 +115,7 @@ def test_commands_of_wrong_shape_are_refused(shape):
 def test_commands_without_motors_are_refused():
     model = abut.Model()
     model.add_body("ball", abut.sphere(0.1), mass=1.0)
-    with pytest.raises(ValueError, match="commands: no joint of the scene has a motor"):
+    with pytest.raises(ValueError, match="commands: the scene has no motor"):
         model.scene().simulator().rollout(2, commands=[0.0])
 
 

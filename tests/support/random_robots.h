@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "engine/control.h"
+#include "engine/joint_geometry.h"
 #include "tests/support/joint_scenes.h"
 
 namespace abut::test {
@@ -84,6 +87,35 @@ inline TestScene random_robot(int seed) {
     if (joint.body_A < 0) joint.X_AJ.p.z() += 0.02 - lowest;
   }
   return scene;
+}
+
+/// Ties some of the coordinates of a model together: a gear, a tendon with all that acts on one, and an actuator.
+inline void add_random_couplings(Model& model, Random& random) {
+  const std::vector<int> joints = joints_with_coordinate(model);
+  if (joints.size() < 2) return;
+  const auto any = [&] { return joints[random.integer(joints.size())]; };
+  const auto add = [&](const char* name, int first, int second, std::vector<double> of_second) -> Coupling& {
+    Coupling& coupling = model.couplings.emplace_back();
+    coupling.name = name;
+    coupling.terms = {{first, {1.0}}};
+    if (second != first) coupling.terms.push_back({second, std::move(of_second)});
+    return coupling;
+  };
+  Coupling& gear = add("gear", joints.front(), joints.back(), {random.uniform(-2.0, 2.0), 0.5});
+  gear.held_at = 0.0;
+  Coupling& tendon = add("tendon", any(), any(), {random.uniform(0.2, 2.0)});
+  tendon.gear = random.uniform(0.5, 3.0);
+  tendon.damping = random.uniform(0.001, 0.05);
+  tendon.friction = random.uniform(0.01, 0.1);
+  tendon.spring_stiffness = random.uniform(0.1, 3.0);
+  tendon.lower = random.uniform(-0.3, -0.05);
+  tendon.upper = random.uniform(0.05, 0.3);
+  Coupling& actuator = add("actuator", any(), any(), {random.uniform(-1.0, 1.0)});
+  actuator.gear = random.uniform(-3.0, -0.5);
+  actuator.motor = {MotorKind::affine, random.uniform(-0.2, 0.2), random.uniform(0.0, 2.0),
+                    random.uniform(0.0, 0.1), random.uniform(0.2, 2.0)};
+  actuator.motor.gain = random.uniform(-1.0, 1.0);
+  actuator.motor.bias = random.uniform(-0.1, 0.1);
 }
 
 /// Commands of all motors of so many steps.

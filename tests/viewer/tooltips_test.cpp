@@ -30,7 +30,7 @@ std::set<ImGuiID> ids_without_help(Desk& desk, Panel& panel) {
   std::set<ImGuiID> ids;
   desk.draw(panel, [&] {
     for (const char* name :
-         {"Time step and contact law", "Bodies", "Gravity", "What counts as a contact", "Motors of joints",
+         {"Time step and contact law", "Bodies", "Gravity", "What counts as a contact", "Motors",
           "Mesh and SDF of a body", "Primitives one by one", "Slice", "Dismiss", "#SCROLLY"}) {
       ids.insert(ImGui::GetID(name));
       if (std::string_view(name) != "Dismiss") ImGui::GetStateStorage()->SetInt(ImGui::GetID(name), 1);

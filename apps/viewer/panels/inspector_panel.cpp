@@ -23,7 +23,7 @@ namespace abut::viewer {
 namespace {
 
 constexpr double k_degrees = 180.0 / std::numbers::pi;
-constexpr const char* k_motor_names[] = {"none", "velocity", "position", "force"};
+constexpr const char* k_motor_names[] = {"none", "velocity", "position", "force", "affine"};
 
 /// [rad], R = Rz(yaw) Ry(pitch) Rx(roll).
 Vec3<double> roll_pitch_yaw(const Quat<double>& q) {
@@ -207,7 +207,7 @@ class InspectorPanel : public Panel {
     }
     if (joint.motor.kind != MotorKind::none) {
       table.text("Motor", k_motor_names[static_cast<std::size_t>(joint.motor.kind)]);
-      table.number("Target", joint.motor.target, target_unit(joint.kind, joint.motor.kind));
+      table.number("Target", joint.motor.target, target_unit(turns, joint.motor.kind));
       if (std::isfinite(joint.motor.limit)) table.number("Motor limit", joint.motor.limit, effort_unit);
     }
     if (static_cast<std::size_t>(index) >= frame.joint_forces.size()) return;

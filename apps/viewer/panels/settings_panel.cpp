@@ -34,7 +34,7 @@ class SettingsPanel : public Panel {
     if (ImGui::CollapsingHeader("Bodies", ImGuiTreeNodeFlags_DefaultOpen)) draw_body(context);
     if (ImGui::CollapsingHeader("Gravity")) draw_gravity(frame);
     if (ImGui::CollapsingHeader("What counts as a contact")) draw_contact_settings(editor_, frame);
-    if (has_motors(frame.model->scene->model) && ImGui::CollapsingHeader("Motors of joints"))
+    if (has_motors(frame.model->scene->model) && ImGui::CollapsingHeader("Motors"))
       draw_motor_settings(editor_, frame);
     editor_.post(context.simulation);
   }
